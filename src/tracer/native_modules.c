@@ -22,6 +22,22 @@ static struct {
 /* The value of `adds` for which the table got all modules. */
 static _Atomic unsigned long long whole;
 
+/*
+ * The loader's lock is all we need, but a race detector can't see it: each turn
+ * at the table also begins and ends with a look at this.
+ */
+static atomic_uint turn;
+
+static void turn_begin(void)
+{
+	(void)atomic_load_explicit(&turn, memory_order_acquire);
+}
+
+static void turn_end(void)
+{
+	atomic_store_explicit(&turn, 0, memory_order_release);
+}
+
 /* The first module that begins above `address`. */
 static unsigned position_above(uintptr_t address)
 {
@@ -129,6 +145,7 @@ static int update_module(struct dl_phdr_info *info, size_t size, void *data)
 	struct update *update = data;
 
 	(void)size;
+	turn_begin();
 	if (!update->begun) {
 		update->begun = true;
 		update->adds = info->dlpi_adds;
@@ -138,6 +155,7 @@ static int update_module(struct dl_phdr_info *info, size_t size, void *data)
 		table.subs = info->dlpi_subs;
 	}
 	update->failed = !add_module(info);
+	turn_end();
 	return update->failed;
 }
 
@@ -155,14 +173,14 @@ static int look_up_module(struct dl_phdr_info *info, size_t size, void *data)
 	struct native_module *module;
 
 	(void)size;
+	turn_begin();
 	look_up->fresh = table.adds == info->dlpi_adds && table.subs == info->dlpi_subs &&
 			 atomic_load_explicit(&whole, memory_order_relaxed) == table.adds;
-	if (!look_up->fresh)
-		return 1;
-	module = module_around(look_up->address);
+	module = look_up->fresh ? module_around(look_up->address) : NULL;
 	look_up->found = module != NULL;
 	if (module)
 		look_up->use(module, look_up->data);
+	turn_end();
 	return 1;
 }
 
@@ -172,7 +190,7 @@ bool native_module_use(uintptr_t address, void (*use)(struct native_module *modu
 	struct look_up look_up = {.address = address, .use = use, .data = data};
 
 	/* Libraries may come between an update and its use: not forever. */
-	for (unsigned turn = 0; turn < 4; turn++) {
+	for (unsigned attempt = 0; attempt < 4; attempt++) {
 		struct update update = {0};
 
 		dl_iterate_phdr(look_up_module, &look_up);

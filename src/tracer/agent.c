@@ -1,0 +1,231 @@
+#include "tracer/agent.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "tracer/agent_text.h"
+#include "tracer/clock.h"
+#include "tracer/code_watch.h"
+#include "tracer/describe.h"
+#include "tracer/mark.h"
+#include "tracer/python_api.h"
+#include "tracer/stack.h"
+#include "tracer/steps.h"
+#include "tracer/trace_writer.h"
+#include "tracer/tracer.h"
+
+#include "tracer/banned.h"
+
+enum agent_state {
+	AGENT_NONE = 0,
+	AGENT_ASKED = 1, /* a pending call is queued */
+	AGENT_READY = 2, /* the hooks are registered */
+	AGENT_FAILED = 3,
+};
+
+static _Atomic(int) agent_state;
+
+/* Guarded by the GIL: made by load(), kept for good. */
+static PyObject *globals;
+static PyObject *put_function;
+static bool described;
+
+/* put(name, text) */
+static PyObject *put(PyObject *self, PyObject *args)
+{
+	const char *name, *text;
+
+	(void)self;
+	if (python_api.PyArg_ParseTuple(args, "ss", &name, &text))
+		describe_put(name, text);
+	else
+		python_api.PyErr_Clear();
+	python_api.Py_IncRef(python_api.none);
+	return python_api.none;
+}
+
+/* Calls a function of agent.py; an exception ends here.  New reference or NULL. */
+static PyObject *call(const char *name, PyObject *first, PyObject *second)
+{
+	PyObject *function = python_api.PyDict_GetItemString(globals, name);
+	PyObject *result;
+
+	if (!function)
+		return NULL;
+	result = python_api.PyObject_CallFunctionObjArgs(function, first, second, NULL);
+	if (!result)
+		python_api.PyErr_Clear();
+	return result;
+}
+
+static void drop(PyObject *object)
+{
+	if (object)
+		python_api.Py_DecRef(object);
+}
+
+/* pre_step(optimizer, args, kwargs), called by torch.optim */
+static PyObject *pre_step(PyObject *self, PyObject *args)
+{
+	(void)self;
+	(void)args;
+	steps_optimizer_begins();
+	python_api.Py_IncRef(python_api.none);
+	return python_api.none;
+}
+
+/* post_step(optimizer, args, kwargs), called by torch.optim */
+static PyObject *post_step(PyObject *self, PyObject *args)
+{
+	PyObject *optimizer = python_api.PyTuple_GetItem(args, 0);
+
+	(void)self;
+	if (!optimizer)
+		python_api.PyErr_Clear();
+	steps_optimizer_ends(optimizer);
+	if (optimizer && !described && mark_count() > 0) {
+		described = true;
+		drop(call("describe_training", put_function, optimizer));
+	}
+	python_api.Py_IncRef(python_api.none);
+	return python_api.none;
+}
+
+/* The functions' descriptions must outlive them. */
+static struct python_method_def put_def = {"put", put, PYTHON_METH_VARARGS, NULL};
+static struct python_method_def pre_def = {"gpuleak_pre_step", pre_step, PYTHON_METH_VARARGS, NULL};
+static struct python_method_def post_def = {"gpuleak_post_step", post_step, PYTHON_METH_VARARGS,
+					    NULL};
+
+/* Compile agent.py into a namespace of its own: nothing of it shows in the program's. */
+static bool load(void)
+{
+	PyObject *code, *result = NULL;
+
+	if (globals)
+		return true;
+	globals = python_api.PyDict_New();
+	if (!globals)
+		return false;
+	python_api.PyDict_SetItemString(globals, "__builtins__", python_api.PyEval_GetBuiltins());
+	code = python_api.Py_CompileString(agent_text, "<gpuleak>", PYTHON_FILE_INPUT);
+	if (code)
+		result = python_api.PyEval_EvalCode(code, globals, globals);
+	put_function = python_api.PyCFunction_NewEx(&put_def, NULL, NULL);
+	drop(code);
+	drop(result);
+	return result && put_function;
+}
+
+static bool register_steps(void)
+{
+	PyObject *pre = python_api.PyCFunction_NewEx(&pre_def, NULL, NULL);
+	PyObject *post = python_api.PyCFunction_NewEx(&post_def, NULL, NULL);
+	PyObject *result = pre && post ? call("register", pre, post) : NULL;
+	bool registered = result && python_api.PyObject_IsTrue(result) == 1;
+
+	drop(result);
+	drop(pre);
+	drop(post);
+	return registered;
+}
+
+/* The GIL is held; no lock of ours is. */
+static void run(void)
+{
+	if (atomic_load(&agent_state) >= AGENT_READY)
+		return;
+	if (!load()) {
+		atomic_store(&agent_state, AGENT_FAILED);
+		return;
+	}
+	code_watch_start();
+	if (!register_steps()) {
+		/* torch.optim isn't there yet: the next request tries again. */
+		atomic_store(&agent_state, AGENT_NONE);
+		return;
+	}
+	atomic_store(&agent_state, AGENT_READY);
+	drop(call("describe", put_function, NULL));
+	if (trace.run)
+		__atomic_fetch_or(&trace.run->flags,
+				  GPULEAK_RUN_OPTIMIZER_HOOKS | GPULEAK_RUN_DESCRIBED,
+				  __ATOMIC_RELAXED);
+}
+
+/* Runs Python with the program's error indicator put aside. */
+static void run_guarded(void)
+{
+	PyObject *type, *value, *traceback;
+	int saved = errno;
+
+	python_api.PyErr_Fetch(&type, &value, &traceback);
+	run();
+	python_api.PyErr_Clear();
+	python_api.PyErr_Restore(type, value, traceback);
+	errno = saved;
+}
+
+static int pending_call(void *unused)
+{
+	(void)unused;
+	run_guarded();
+	return 0;
+}
+
+void agent_request(void)
+{
+	int none = AGENT_NONE;
+
+	if (!python_api_find() || python_api_finalizing())
+		return;
+	if (!atomic_compare_exchange_strong(&agent_state, &none, AGENT_ASKED))
+		return;
+	if (python_api.Py_AddPendingCall(pending_call, NULL) != 0)
+		atomic_store(&agent_state, AGENT_NONE);
+}
+
+/* Waits for the GIL with nothing held, runs the agent and ends. */
+static void *helper(void *unused)
+{
+	int gil;
+
+	(void)unused;
+	if (python_api_finalizing())
+		return NULL;
+	gil = python_api.PyGILState_Ensure();
+	run_guarded();
+	python_api.PyGILState_Release(gil);
+	return NULL;
+}
+
+void agent_insist(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	if (atomic_load(&agent_state) >= AGENT_READY || python_api_finalizing())
+		return;
+	if (pthread_attr_init(&attributes) != 0)
+		return;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	/* The program's signals are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_create(&thread, &attributes, helper, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+void agent_forget(void)
+{
+	int asked = AGENT_ASKED;
+
+	/* The hooks of a ready agent are inherited; a queued call may be lost. */
+	atomic_compare_exchange_strong(&agent_state, &asked, AGENT_NONE);
+	described = false;
+}

@@ -1,0 +1,100 @@
+"""What gpuleak asks of Python, run once inside the traced program.
+
+Compiled into the tracer as text.  It imports nothing that the program has not
+imported itself, keeps no reference to anything of the program's, and lets no
+exception out.
+"""
+import os
+import sys
+
+
+def register(pre_step, post_step):
+    """Have the tracer called before and after each optimizer's step().
+
+    False while torch.optim isn't there yet, or in a version without the hooks (before 2.0).
+    """
+    optimizer = sys.modules.get("torch.optim.optimizer")
+    add_pre = getattr(optimizer, "register_optimizer_step_pre_hook", None)
+    add_post = getattr(optimizer, "register_optimizer_step_post_hook", None)
+    if add_pre is None or add_post is None:
+        return False
+    add_pre(pre_step)
+    add_post(post_step)
+    return True
+
+
+def describe(put):
+    """Tell what is known as soon as torch is there."""
+    put("python", sys.version.split()[0])
+    version = getattr(sys.modules.get("torch.version"), "__version__", None)
+    if version:
+        put("torch", str(version))
+    cuda = getattr(sys.modules.get("torch.version"), "cuda", None)
+    if cuda:
+        put("cuda", str(cuda))
+    put("stdlib", "\n".join(standard_library()))
+    put("packages", "\n".join(package_folders()))
+    main = sys.modules.get("__main__")
+    if getattr(main, "__file__", None):
+        put("main_file", os.path.abspath(main.__file__))
+    if getattr(main, "__package__", None):
+        put("main_package", main.__package__)
+
+
+def standard_library():
+    folder = os.path.dirname(os.path.abspath(os.__file__))
+    real = os.path.realpath(folder)
+    return [folder] if folder == real else [folder, real]
+
+
+def package_folders():
+    return [
+        path
+        for path in sys.path
+        if os.path.basename(path.rstrip("/")) in ("site-packages", "dist-packages")
+    ]
+
+
+def describe_training(put, optimizer):
+    """Tell what is known once the first step has been done."""
+    put("optimizer", type(optimizer).__name__)
+    for part in (parameters, ranks, devices):
+        try:
+            part(put, optimizer)
+        except Exception:
+            pass  # what isn't known stays unknown
+
+
+def parameters(put, optimizer):
+    total = 0
+    count = 0
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.is_cuda:
+                total += parameter.numel() * parameter.element_size()
+                count += 1
+    put("parameters_bytes", str(total))
+    put("parameters_count", str(count))
+
+
+def ranks(put, _optimizer):
+    distributed = sys.modules.get("torch.distributed")
+    if distributed and distributed.is_available() and distributed.is_initialized():
+        put("rank", str(distributed.get_rank()))
+        put("world_size", str(distributed.get_world_size()))
+
+
+def devices(put, optimizer):
+    cuda = sys.modules["torch.cuda"]
+    used = {
+        parameter.device.index
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if parameter.is_cuda
+    }
+    for index in sorted(used):
+        properties = cuda.get_device_properties(index)
+        put("device_name.%d" % index, properties.name)
+        put("device_capacity.%d" % index, str(properties.total_memory))
+        if hasattr(properties, "uuid"):
+            put("device_uuid.%d" % index, "GPU-%s" % properties.uuid)

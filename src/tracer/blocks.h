@@ -1,0 +1,34 @@
+/*
+ * The live blocks of one allocator on one device, by address.
+ *
+ * Not locked: the ledger's lock is held in each call.  Zeroed: { 0 } is empty.
+ */
+#ifndef GPULEAK_TRACER_BLOCKS_H
+#define GPULEAK_TRACER_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct block {
+	uint64_t address; /* 0: no block */
+	uint64_t size;	  /* bytes */
+	uint32_t site;	  /* the ledger's number of it */
+	uint32_t birth;	  /* step */
+};
+
+struct block_table {
+	struct block *slots; /* owned */
+	uint32_t bits;
+	uint32_t count;
+};
+
+/*
+ * Put `block` in.  `replaced` gets the block that was live at that address, or
+ * address 0.  False when there is no memory to grow into.
+ */
+bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced);
+
+/* Take the block at `address` out.  False when there is none. */
+bool blocks_take(struct block_table *table, uint64_t address, struct block *block);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * The CUDA runtime: who takes memory from the driver.  PyTorch's allocator calls
+ * these for its segments, with its device mutex held.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <driver_types.h>
+
+#include "tracer/agent.h"
+#include "tracer/guard.h"
+#include "tracer/ledger.h"
+#include "tracer/native_stack.h"
+#include "tracer/real.h"
+#include "tracer/thread.h"
+#include "tracer/tracer.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT cudaError_t cudaMalloc(void **ptr, size_t size);
+EXPORT cudaError_t cudaFree(void *ptr);
+EXPORT cudaError_t cudaSetDevice(int device);
+EXPORT cudaError_t cudaGetDeviceCount(int *count);
+
+/* PyTorch's allocator asks for its segments from libc10_cuda. */
+static bool is_segment(const void *caller)
+{
+	struct native_frame frame;
+	const char *slash;
+
+	if (!native_frame_resolve(caller, &frame))
+		return false;
+	slash = strrchr(frame.module, '/');
+	return strncmp(slash ? slash + 1 : frame.module, "libc10_cuda.so", 14) == 0;
+}
+
+static void note_malloc(void *ptr, size_t size, const void *caller)
+{
+	struct ledger *ledger;
+	struct stack *stack;
+
+	if (!ptr || !tracer_take_event())
+		return;
+	ledger = ledger_of(thread_device);
+	stack = thread_stack();
+	if (!ledger || !stack) {
+		tracer_drop_event();
+		return;
+	}
+	stack_capture(stack);
+	ledger_cuda_alloc(ledger, (uintptr_t)ptr, size, is_segment(caller), stack);
+}
+
+EXPORT cudaError_t cudaMalloc(void **ptr, size_t size)
+{
+	cudaError_t (*real)(void **, size_t) = real_find(REAL_cudaMalloc);
+	cudaError_t error;
+	bool ours;
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	ours = tracer_enter();
+	error = real(ptr, size);
+	if (ours && error == cudaSuccess && ptr)
+		note_malloc(*ptr, size, __builtin_return_address(0));
+	tracer_leave();
+	return error;
+}
+
+/* Addresses of all devices lie in one space, so the first that knows it is right. */
+static void note_free(const void *ptr)
+{
+	if (!ptr || !tracer_recording())
+		return;
+	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+		struct ledger *ledger = ledger_if_used(i);
+
+		if (ledger && ledger_cuda_free(ledger, (uintptr_t)ptr))
+			return;
+	}
+}
+
+EXPORT cudaError_t cudaFree(void *ptr)
+{
+	cudaError_t (*real)(void *) = real_find(REAL_cudaFree);
+	cudaError_t error;
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	/* Before the call: after it the address can be handed out again at once. */
+	if (tracer_enter())
+		note_free(ptr);
+	error = real(ptr);
+	tracer_leave();
+	return error;
+}
+
+EXPORT cudaError_t cudaSetDevice(int device)
+{
+	cudaError_t (*real)(int) = real_find(REAL_cudaSetDevice);
+	cudaError_t error;
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	error = real(device);
+	if (error == cudaSuccess)
+		thread_device = device;
+	return error;
+}
+
+/*
+ * PyTorch asks for the number of devices before it allocates anything, with no lock
+ * of its allocator held: the moment to make the trace and to start the agent.
+ */
+EXPORT cudaError_t cudaGetDeviceCount(int *count)
+{
+	cudaError_t (*real)(int *) = real_find(REAL_cudaGetDeviceCount);
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	if (tracer_enter()) {
+		tracer_prepare();
+		agent_request();
+	}
+	tracer_leave();
+	return real(count);
+}

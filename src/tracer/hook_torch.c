@@ -1,0 +1,145 @@
+/*
+ * PyTorch's caching allocator reports each block it gives out or gets back through
+ * two functions of libc10, and holds its device mutex while it does.  So here:
+ * no GIL, no call into PyTorch or CUDA, nothing that blocks.
+ *
+ * Where the calls come from: c10/cuda/CUDACachingAllocator.cpp, alloc_found_block()
+ * and free(Block *); c10/core/Allocator.cpp defines them.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracer/guard.h"
+#include "tracer/ledger.h"
+#include "tracer/real.h"
+#include "tracer/thread.h"
+#include "tracer/tracer.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* c10::Device: two bytes since 1.8, passed in one register. */
+struct c10_device {
+	int8_t type;
+	int8_t index;
+};
+
+enum {
+	C10_DEVICE_CUDA = 1
+};
+
+static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+		       struct c10_device device)
+{
+	struct ledger *ledger;
+	struct stack *stack;
+
+	if (device.type != C10_DEVICE_CUDA || size == 0 || !tracer_take_event())
+		return;
+	ledger = ledger_of(device.index);
+	stack = thread_stack();
+	if (!ledger || !stack) {
+		tracer_drop_event();
+		return;
+	}
+	if (size > 0) {
+		stack_capture(stack);
+		ledger_torch_alloc(ledger, (uintptr_t)ptr, (uint64_t)size, allocated, reserved,
+				   stack);
+	} else {
+		ledger_torch_free(ledger, (uintptr_t)ptr, 0 - (uint64_t)size, allocated, reserved);
+	}
+}
+
+static void note_oom(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device)
+{
+	struct ledger *ledger;
+	struct stack *stack;
+
+	if (device.type != C10_DEVICE_CUDA || !tracer_take_event())
+		return;
+	ledger = ledger_of(device.index);
+	stack = thread_stack();
+	if (!ledger || !stack) {
+		tracer_drop_event();
+		return;
+	}
+	stack_capture(stack);
+	ledger_torch_oom(ledger, (uint64_t)size, allocated, reserved, stack);
+}
+
+/* The names are the mangled ones of C++: declared here, called by libc10_cuda. */
+#define REPORT_OLD    _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
+#define REPORT_SIGNED _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE
+#define REPORT	      _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE
+#define OOM_SIGNED    _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
+#define OOM	      _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
+
+EXPORT void REPORT_OLD(void *ptr, int64_t size, struct c10_device device);
+EXPORT void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t reserved,
+			  struct c10_device device);
+EXPORT void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+		   struct c10_device device);
+EXPORT void OOM_SIGNED(int64_t size, int64_t allocated, int64_t reserved, struct c10_device device);
+EXPORT void OOM(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device);
+
+/* Up to 1.9 the pointer is the allocator's own Block, and it may change until the free. */
+EXPORT void REPORT_OLD(void *ptr, int64_t size, struct c10_device device)
+{
+	void (*real)(void *, int64_t, struct c10_device) =
+		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE);
+
+	if (real)
+		real(ptr, size, device);
+}
+
+EXPORT void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t reserved,
+			  struct c10_device device)
+{
+	void (*real)(void *, int64_t, int64_t, int64_t, struct c10_device) =
+		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE);
+
+	if (tracer_enter())
+		note_block(ptr, size, (uint64_t)allocated, (uint64_t)reserved, device);
+	tracer_leave();
+	if (real)
+		real(ptr, size, allocated, reserved, device);
+}
+
+EXPORT void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+		   struct c10_device device)
+{
+	void (*real)(void *, int64_t, uint64_t, uint64_t, struct c10_device) =
+		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE);
+
+	if (tracer_enter())
+		note_block(ptr, size, allocated, reserved, device);
+	tracer_leave();
+	if (real)
+		real(ptr, size, allocated, reserved, device);
+}
+
+EXPORT void OOM_SIGNED(int64_t size, int64_t allocated, int64_t reserved, struct c10_device device)
+{
+	void (*real)(int64_t, int64_t, int64_t, struct c10_device) =
+		real_find(REAL__ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE);
+
+	if (tracer_enter())
+		note_oom(size, (uint64_t)allocated, (uint64_t)reserved, device);
+	tracer_leave();
+	if (real)
+		real(size, allocated, reserved, device);
+}
+
+EXPORT void OOM(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device)
+{
+	void (*real)(int64_t, uint64_t, uint64_t, struct c10_device) =
+		real_find(REAL__ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE);
+
+	if (tracer_enter())
+		note_oom(size, allocated, reserved, device);
+	tracer_leave();
+	if (real)
+		real(size, allocated, reserved, device);
+}

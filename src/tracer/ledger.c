@@ -1,0 +1,392 @@
+#include "tracer/ledger.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tracer/hash.h"
+#include "tracer/ledger_peak.h"
+#include "tracer/steps.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+static struct ledger ledgers[GPULEAK_DEVICES_MAX];
+
+/* Raised when a code object of a known stack dies; a ledger compares it with its own. */
+static uint32_t code_epoch;
+
+/* Guards `used`; taken with nothing but the target's locks held. */
+static pthread_mutex_t ledgers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void ledger_code_died(void)
+{
+	__atomic_fetch_add(&code_epoch, 1, __ATOMIC_RELEASE);
+}
+
+static void open_ledger(struct ledger *ledger, uint32_t device)
+{
+	uint32_t step = ledger->step; /* marks before the first event count */
+
+	pthread_mutex_init(&ledger->lock, NULL);
+	ledger->device = device;
+	ledger->step = step;
+	ledger->touched = LEDGER_LIST_END;
+	ledger->ring.device = device;
+	trace.devices[device].device = device;
+	if (trace.state->devices <= device)
+		__atomic_store_n(&trace.state->devices, device + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ledger->used, true, __ATOMIC_RELEASE);
+}
+
+struct ledger *ledger_of(int device)
+{
+	struct ledger *ledger;
+
+	if (device < 0 || device >= GPULEAK_DEVICES_MAX)
+		return NULL;
+	ledger = &ledgers[device];
+	if (__atomic_load_n(&ledger->used, __ATOMIC_ACQUIRE))
+		return ledger;
+	pthread_mutex_lock(&ledgers_lock);
+	if (!ledger->used)
+		open_ledger(ledger, (uint32_t)device);
+	pthread_mutex_unlock(&ledgers_lock);
+	return ledger;
+}
+
+struct ledger *ledger_if_used(unsigned device)
+{
+	bool used = device < GPULEAK_DEVICES_MAX &&
+		    __atomic_load_n(&ledgers[device].used, __ATOMIC_ACQUIRE);
+
+	return used ? &ledgers[device] : NULL;
+}
+
+void ledger_start_step(uint32_t step)
+{
+	pthread_mutex_lock(&ledgers_lock);
+	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++)
+		if (!ledgers[i].used)
+			ledgers[i].step = step;
+	pthread_mutex_unlock(&ledgers_lock);
+}
+
+void ledger_forget_all(void)
+{
+	memset(ledgers, 0, sizeof(ledgers));
+	pthread_mutex_init(&ledgers_lock, NULL);
+}
+
+static struct ring_totals totals(const struct ledger *ledger)
+{
+	return (struct ring_totals){ledger->allocated, ledger->reserved};
+}
+
+static void write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,
+			int64_t size, uint32_t site)
+{
+	struct gpuleak_event event = {
+		.address = address,
+		.size = size,
+		.site = site,
+		.step = ledger->step,
+	};
+
+	ring_write(&ledger->ring, totals(ledger), kind, event);
+}
+
+void ledger_write_mark(struct ledger *ledger)
+{
+	write_event(ledger, GPULEAK_EVENT_MARK, 0, 0, GPULEAK_SITE_NONE);
+}
+
+/* The site that stands for all stacks that found no room, one a source. */
+static uint64_t overflow_key(uint32_t source)
+{
+	return hash_mix(0x6f766572666c6f77ull, source);
+}
+
+static uint32_t add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content)
+{
+	uint32_t number = (uint32_t)ledger->sites.count;
+	struct ledger_site *site;
+	uint32_t file = trace_site(item);
+
+	if (file == GPULEAK_SITE_NONE)
+		return GPULEAK_SITE_NONE;
+	site = memory_array_add(&ledger->sites, sizeof(*site));
+	if (!site)
+		return GPULEAK_SITE_NONE;
+	site->file = file;
+	site->source = item->source;
+	site->first_step = ledger->step;
+	map_put(&ledger->by_content, content, number);
+	return number;
+}
+
+static uint32_t overflow_site(struct ledger *ledger, uint32_t source)
+{
+	struct gpuleak_site item = {
+		.device = (uint16_t)ledger->device,
+		.source = (uint8_t)source,
+		.flags = GPULEAK_SITE_OVERFLOW,
+	};
+	uint32_t site = map_get(&ledger->by_content, overflow_key(source));
+
+	trace_count(&trace.state->dropped_sites);
+	return site != MAP_MISSING ? site : add_site(ledger, &item, overflow_key(source));
+}
+
+/* A stack whose addresses are new: resolve it, and look whether its content is. */
+static uint32_t resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
+			     uint32_t flags)
+{
+	struct gpuleak_site item = {
+		.device = (uint16_t)ledger->device,
+		.source = (uint8_t)source,
+		.flags = (uint8_t)(flags | (stack->backward ? GPULEAK_SITE_BACKWARD : 0u)),
+	};
+	uint64_t content;
+	uint32_t site;
+
+	if (!stack_write(stack, &item.stack, &item.key))
+		return overflow_site(ledger, source);
+	content = hash_mix(item.key, source << 8 | item.flags);
+	site = map_get(&ledger->by_content, content);
+	if (site == MAP_MISSING)
+		site = add_site(ledger, &item, content);
+	return site != GPULEAK_SITE_NONE ? site : overflow_site(ledger, source);
+}
+
+static uint32_t find_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
+			  uint32_t flags)
+{
+	uint32_t epoch = __atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE);
+	uint64_t address = stack->hash + ((uint64_t)flags << 8 | source << 1 | stack->backward);
+	uint32_t site;
+
+	if (ledger->code_epoch != epoch) {
+		map_clear(&ledger->by_address);
+		ledger->code_epoch = epoch;
+	}
+	site = map_get(&ledger->by_address, address);
+	if (site != MAP_MISSING)
+		return site;
+	site = resolve_site(ledger, stack, source, flags);
+	if (site != GPULEAK_SITE_NONE)
+		map_put(&ledger->by_address, address, site);
+	return site;
+}
+
+static void touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
+{
+	site->last_step = ledger->step;
+	if (site->touched)
+		return;
+	site->touched = ledger->touched;
+	ledger->touched = number + 1;
+}
+
+static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
+{
+	struct ledger_site *site = ledger_site(ledger, number);
+
+	ledger_note_peak(ledger, site);
+	site->allocs++;
+	site->alloc_bytes += size;
+	site->live_blocks++;
+	site->live_bytes += size;
+	site->born++;
+	site->born_bytes += size;
+	touch(ledger, site, number);
+}
+
+/* A free of an older block waits for the mark: a process that tears down frees everything. */
+static void hold_free(struct ledger *ledger, const struct block *block)
+{
+	struct ledger_held_free *held = memory_array_add(&ledger->held_frees, sizeof(*held));
+
+	if (!held) {
+		trace_count(&trace.state->dropped_events);
+		return;
+	}
+	held->site = block->site;
+	held->birth = block->birth;
+	held->size = block->size;
+}
+
+static void site_free(struct ledger *ledger, const struct block *block)
+{
+	struct ledger_site *site = ledger_site(ledger, block->site);
+
+	ledger_note_peak(ledger, site);
+	site->frees++;
+	site->live_blocks--;
+	site->live_bytes -= block->size;
+	touch(ledger, site, block->site);
+	if (block->birth == ledger->step) {
+		site->born--;
+		site->born_bytes -= block->size;
+		site->temporaries++;
+	} else {
+		hold_free(ledger, block);
+	}
+}
+
+/*
+ * An allocator that gives out an address again without having reported the free
+ * (a graph's pool put back to a checkpoint) re-creates the block: it keeps its site
+ * and its birth.
+ */
+static void keep_older(struct ledger *ledger, struct block_table *table, const struct block *older,
+		       uint64_t size)
+{
+	struct ledger_site *site = ledger_site(ledger, older->site);
+	struct block kept = *older;
+	struct block replaced;
+
+	trace_count(&trace.state->replaced);
+	ledger_note_peak(ledger, site);
+	site->live_bytes += size - older->size;
+	if (older->birth == ledger->step)
+		site->born_bytes += size - older->size;
+	kept.size = size;
+	blocks_put(table, &kept, &replaced);
+	touch(ledger, site, older->site);
+}
+
+static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
+			  uint64_t address, uint64_t size)
+{
+	struct block block = {address, size, site, ledger->step};
+	struct block replaced;
+
+	if (site == GPULEAK_SITE_NONE || !blocks_put(table, &block, &replaced)) {
+		trace_count(&trace.state->dropped_blocks);
+		return GPULEAK_SITE_NONE;
+	}
+	if (replaced.address) {
+		keep_older(ledger, table, &replaced, size);
+		return replaced.site;
+	}
+	site_alloc(ledger, site, size);
+	return site;
+}
+
+static uint32_t file_site(struct ledger *ledger, uint32_t site)
+{
+	return site == GPULEAK_SITE_NONE ? GPULEAK_SITE_NONE : ledger_site(ledger, site)->file;
+}
+
+static void set_reserved(struct ledger *ledger, uint64_t reserved)
+{
+	if (ledger->reserved == reserved)
+		return;
+	ledger->reserved = reserved;
+	if (reserved > ledger->peak_reserved)
+		ledger->peak_reserved = reserved;
+	write_event(ledger, GPULEAK_EVENT_RESERVED, 0, (int64_t)reserved, GPULEAK_SITE_NONE);
+}
+
+void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
+			uint64_t reserved, const struct stack *stack)
+{
+	uint32_t site;
+
+	pthread_mutex_lock(&ledger->lock);
+	ledger->events++;
+	ledger->allocs++;
+	set_reserved(ledger, reserved);
+	site = find_site(ledger, stack, GPULEAK_SOURCE_TORCH,
+			 steps_in_optimizer() ? GPULEAK_SITE_OPTIMIZER : 0u);
+	site = add_block(ledger, &ledger->torch_blocks, site, address, size);
+	write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size, file_site(ledger, site));
+	ledger_set_allocated(ledger, allocated);
+	pthread_mutex_unlock(&ledger->lock);
+}
+
+void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
+		       uint64_t reserved)
+{
+	struct block block;
+	uint32_t site = GPULEAK_SITE_NONE;
+
+	pthread_mutex_lock(&ledger->lock);
+	ledger->events++;
+	set_reserved(ledger, reserved);
+	if (blocks_take(&ledger->torch_blocks, address, &block)) {
+		site = file_site(ledger, block.site);
+		site_free(ledger, &block);
+	} else {
+		trace_count(&trace.state->unknown_frees);
+	}
+	write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
+	ledger_set_allocated(ledger, allocated);
+	pthread_mutex_unlock(&ledger->lock);
+}
+
+void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
+		      const struct stack *stack)
+{
+	struct gpuleak_note note = {
+		.kind = GPULEAK_NOTE_OOM,
+		.when = trace_now(),
+		.device = ledger->device,
+		.size = size,
+		.allocated = allocated,
+		.held = reserved,
+	};
+	uint64_t key;
+
+	if (!stack_write(stack, &note.stack, &key))
+		note.stack = 0;
+	pthread_mutex_lock(&ledger->lock);
+	note.step = ledger->step;
+	write_event(ledger, GPULEAK_EVENT_OOM, 0, (int64_t)size, GPULEAK_SITE_NONE);
+	pthread_mutex_unlock(&ledger->lock);
+	trace_note(&note);
+}
+
+void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, bool segment,
+		       const struct stack *stack)
+{
+	uint32_t flags = segment ? GPULEAK_SITE_SEGMENT : 0;
+	uint32_t site;
+
+	pthread_mutex_lock(&ledger->lock);
+	ledger->events++;
+	site = find_site(ledger, stack, GPULEAK_SOURCE_CUDART, flags);
+	site = add_block(ledger, &ledger->cuda_blocks, site, address, size);
+	write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, file_site(ledger, site));
+	if (!segment)
+		ledger_set_outside(ledger, ledger->outside + size);
+	pthread_mutex_unlock(&ledger->lock);
+}
+
+/* empty_cache() gives segments back without a report of the allocator's. */
+static void cuda_freed(struct ledger *ledger, const struct block *block)
+{
+	uint32_t file = file_site(ledger, block->site);
+
+	site_free(ledger, block);
+	write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address, -(int64_t)block->size, file);
+	if (!(trace.sites[file].flags & GPULEAK_SITE_SEGMENT))
+		ledger_set_outside(ledger, ledger->outside - block->size);
+	else if (ledger->reserved >= block->size)
+		set_reserved(ledger, ledger->reserved - block->size);
+}
+
+bool ledger_cuda_free(struct ledger *ledger, uint64_t address)
+{
+	struct block block;
+	bool known;
+
+	pthread_mutex_lock(&ledger->lock);
+	known = blocks_take(&ledger->cuda_blocks, address, &block);
+	if (known) {
+		ledger->events++;
+		cuda_freed(ledger, &block);
+	}
+	pthread_mutex_unlock(&ledger->lock);
+	return known;
+}

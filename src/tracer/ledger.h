@@ -1,0 +1,138 @@
+/*
+ * One device's books: which blocks live, which site each comes from, and the
+ * statistics that a verdict needs.
+ *
+ * The step under way is kept apart: its births wait in the sites, frees of older
+ * blocks wait in a queue, and only ledger_settle() lets them into the evidence.
+ *
+ * Threads: each function takes the ledger's lock, unless it says that the caller
+ * holds it.  PyTorch's events come under its own device mutex, in order.
+ */
+#ifndef GPULEAK_TRACER_LEDGER_H
+#define GPULEAK_TRACER_LEDGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracer/blocks.h"
+#include "tracer/map.h"
+#include "tracer/memory.h"
+#include "tracer/ring.h"
+#include "tracer/stack.h"
+
+/* What a site has done so far; the ledger's lock guards all of it. */
+struct ledger_site {
+	uint64_t live_bytes;
+	uint64_t born_bytes; /* of this step, still alive */
+	uint64_t alloc_bytes;
+	uint64_t allocs;
+	uint64_t frees;
+	uint64_t peak_bytes;   /* at the peak of `peak_epoch` */
+	uint64_t marked_bytes; /* live at the last mark */
+	uint32_t live_blocks;
+	uint32_t born;	      /* of this step, still alive */
+	uint32_t temporaries; /* born and freed in this step */
+	uint32_t touched;     /* next in the list of touched sites, from 1; 0: not in it */
+	uint32_t peak_epoch;
+	uint32_t marked_blocks;
+	uint32_t file;	   /* item of the sites' section */
+	uint32_t evidence; /* item of the evidence section, from 1; 0: none */
+	uint32_t first_step;
+	uint32_t last_step;
+	uint32_t max_age;
+	uint32_t rounds;
+	uint32_t source;      /* enum gpuleak_source */
+	bool evidence_denied; /* there was no room for it */
+};
+
+/* A free of a block from an earlier step, held back until the mark. */
+struct ledger_held_free {
+	uint64_t size;
+	uint32_t site;
+	uint32_t birth;
+};
+
+struct ledger {
+	pthread_mutex_t lock;
+	bool used;
+	uint32_t device;
+	uint32_t step;	     /* the step under way */
+	uint32_t touched;    /* sites touched since the last mark, the first from 1 */
+	uint32_t code_epoch; /* what `by_address` is good for */
+	uint64_t allocated;  /* PyTorch's totals */
+	uint64_t reserved;
+	uint64_t step_peak;
+	uint64_t step_trough;
+	uint64_t peak;
+	uint64_t peak_reserved;
+	uint64_t outside; /* cudaMalloc'ed by others than PyTorch */
+	uint64_t outside_peak;
+	uint64_t first_allocated;
+	uint64_t first_reserved;
+	uint64_t allocs;
+	uint64_t events;
+	uint32_t peak_epoch;
+	uint32_t outside_epoch;
+	uint32_t peak_step;
+	struct block_table torch_blocks;
+	struct block_table cuda_blocks;
+	struct map by_address;	   /* stack.hash -> site: fast, good for one code_epoch */
+	struct map by_content;	   /* the stack's key and source -> site */
+	struct memory_array sites; /* struct ledger_site */
+	struct memory_array held_frees;
+	struct ring_cursor ring;
+	struct gpuleak_device_version timeline; /* its timeline_* fields and `open` */
+} __attribute__((aligned(256)));		/* two devices share no cache line */
+
+enum {
+	LEDGER_LIST_END = 0xffffffffu
+};
+
+/* The ledger of a device, made on first use; NULL for a device we have no room for. */
+struct ledger *ledger_of(int device);
+
+/* The ledger, if that device had an event; NULL else. */
+struct ledger *ledger_if_used(unsigned device);
+
+/* A block that PyTorch's allocator gave out.  Totals are PyTorch's, after the event. */
+void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
+			uint64_t reserved, const struct stack *stack);
+void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
+		       uint64_t reserved);
+void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
+		      const struct stack *stack);
+
+/* cudaMalloc; `segment`: called by PyTorch's allocator. */
+void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, bool segment,
+		       const struct stack *stack);
+/* False when the address isn't this device's. */
+bool ledger_cuda_free(struct ledger *ledger, uint64_t address);
+
+/* The step that ledgers made from now on begin with. */
+void ledger_start_step(uint32_t step);
+
+/* An event for the ring: the step ends here.  The caller holds the lock. */
+void ledger_write_mark(struct ledger *ledger);
+
+/*
+ * Let the step's births and deaths into the evidence of version `mark`; the next
+ * step is `next`.  The caller holds the lock.
+ */
+void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next);
+
+/* Write what `mark` says of this device, after ledger_settle().  The caller holds the lock. */
+void ledger_publish(struct ledger *ledger, uint64_t mark);
+
+/* Code objects of known stacks died: addresses no longer tell stacks apart.  Any thread. */
+void ledger_code_died(void);
+
+/* In a child after fork: empty books, no lock held. */
+void ledger_forget_all(void);
+
+static inline struct ledger_site *ledger_site(struct ledger *ledger, uint32_t number)
+{
+	return (struct ledger_site *)ledger->sites.items + number;
+}
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * What a mark does to a ledger: the step's births and deaths enter the evidence,
+ * then every record that changed gets its version of this mark.
+ */
+#include <string.h>
+
+#include "tracer/evidence.h"
+#include "tracer/ledger.h"
+#include "tracer/timeline.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+/* The version that `mark` may overwrite: the one with the older number. */
+static unsigned older(uint64_t first, uint64_t second)
+{
+	return first <= second ? 0 : 1;
+}
+
+/* A version is void from its first store until its mark counts. */
+static void begin_version(uint64_t *number, uint64_t mark)
+{
+	__atomic_store_n(number, mark, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* The version of `mark`, made from the last one when it isn't begun yet. */
+static struct gpuleak_evidence_version *evidence_version(uint32_t number, uint64_t mark)
+{
+	struct gpuleak_evidence_version *versions = trace.evidence[number - 1].versions;
+	unsigned into = older(versions[0].mark, versions[1].mark);
+	const uint8_t *last = (const uint8_t *)&versions[!into];
+	uint8_t *next = (uint8_t *)&versions[into];
+
+	if (versions[!into].mark == mark)
+		return &versions[!into];
+	begin_version(&versions[into].mark, mark);
+	memcpy(next + sizeof(uint64_t), last + sizeof(uint64_t),
+	       sizeof(*versions) - sizeof(uint64_t));
+	return &versions[into];
+}
+
+/* A site that holds memory across a mark for the first time gets evidence. */
+static void promote(struct ledger_site *site, uint64_t mark)
+{
+	struct gpuleak_evidence_version *evidence;
+
+	site->evidence = trace_evidence(site->file);
+	if (!site->evidence) {
+		site->evidence_denied = true;
+		trace_count(&trace.state->dropped_evidence);
+		return;
+	}
+	evidence = evidence_version(site->evidence, mark);
+	evidence_init(evidence);
+	evidence->mark = mark;
+}
+
+static void settle_frees(struct ledger *ledger, uint64_t mark)
+{
+	const struct ledger_held_free *held = ledger->held_frees.items;
+
+	for (size_t i = 0; i < ledger->held_frees.count; i++) {
+		struct ledger_site *site = ledger_site(ledger, held[i].site);
+		uint32_t age = ledger->step - held[i].birth;
+
+		if (age > site->max_age)
+			site->max_age = age;
+		if (site->evidence)
+			evidence_died(evidence_version(site->evidence, mark), held[i].birth,
+				      ledger->step, held[i].size);
+	}
+	ledger->held_frees.count = 0;
+}
+
+static void settle_births(struct ledger_site *site, uint32_t step, uint64_t mark)
+{
+	struct gpuleak_evidence_version *evidence;
+
+	if (!site->evidence && site->live_blocks && !site->evidence_denied)
+		promote(site, mark);
+	if (site->born)
+		site->rounds++;
+	if (site->evidence) {
+		evidence = evidence_version(site->evidence, mark);
+		if (site->temporaries)
+			evidence_temporary(evidence, site->temporaries);
+		if (site->born)
+			evidence_born(evidence, step, site->born, site->born_bytes);
+		evidence_level(evidence, step,
+			       (struct evidence_level){site->marked_bytes, site->marked_blocks},
+			       (struct evidence_level){site->live_bytes, site->live_blocks});
+	}
+	site->marked_bytes = site->live_bytes;
+	site->marked_blocks = site->live_blocks;
+	site->born = 0;
+	site->born_bytes = 0;
+	site->temporaries = 0;
+}
+
+void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next)
+{
+	settle_frees(ledger, mark);
+	for (uint32_t next_site = ledger->touched; next_site != LEDGER_LIST_END;) {
+		struct ledger_site *site = ledger_site(ledger, next_site - 1);
+
+		settle_births(site, ledger->step, mark);
+		next_site = site->touched;
+	}
+	ledger->step = next;
+}
+
+static void publish_site(const struct ledger_site *site, uint64_t mark)
+{
+	struct gpuleak_site_version *versions = trace.sites[site->file].versions;
+	struct gpuleak_site_version *into = &versions[older(versions[0].mark, versions[1].mark)];
+
+	begin_version(&into->mark, mark);
+	into->allocs = site->allocs;
+	into->frees = site->frees;
+	into->alloc_bytes = site->alloc_bytes;
+	into->live_bytes = site->live_bytes;
+	into->peak_bytes = site->peak_bytes;
+	into->peak_epoch = site->peak_epoch;
+	into->live_blocks = site->live_blocks;
+	into->first_step = site->first_step;
+	into->last_step = site->last_step;
+	into->max_age = site->max_age;
+	into->rounds = site->rounds;
+	into->evidence = site->evidence;
+}
+
+/* Publishes the sites touched since the last mark and empties the list. */
+static void publish_sites(struct ledger *ledger, uint64_t mark)
+{
+	uint32_t next_site = ledger->touched;
+
+	ledger->touched = LEDGER_LIST_END;
+	while (next_site != LEDGER_LIST_END) {
+		struct ledger_site *site = ledger_site(ledger, next_site - 1);
+
+		publish_site(site, mark);
+		next_site = site->touched;
+		site->touched = 0;
+	}
+}
+
+static void publish_device(struct ledger *ledger, uint64_t mark)
+{
+	struct gpuleak_device_version *versions = trace.devices[ledger->device].versions;
+	struct gpuleak_device_version *into = &versions[older(versions[0].mark, versions[1].mark)];
+
+	if (mark == 1) {
+		ledger->first_allocated = ledger->allocated;
+		ledger->first_reserved = ledger->reserved;
+	}
+	begin_version(&into->mark, mark);
+	into->allocated = ledger->allocated;
+	into->reserved = ledger->reserved;
+	into->peak = ledger->peak;
+	into->peak_reserved = ledger->peak_reserved;
+	into->first_allocated = ledger->first_allocated;
+	into->first_reserved = ledger->first_reserved;
+	into->outside = ledger->outside;
+	into->outside_peak = ledger->outside_peak;
+	into->allocs = ledger->allocs;
+	into->blocks = ledger->torch_blocks.count;
+	into->peak_epoch = ledger->peak_epoch;
+	into->peak_step = ledger->peak_step;
+	into->outside_epoch = ledger->outside_epoch;
+	into->timeline_half = ledger->timeline.timeline_half;
+	into->timeline_count = ledger->timeline.timeline_count;
+	into->timeline_shift = ledger->timeline.timeline_shift;
+	into->open = ledger->timeline.open;
+}
+
+void ledger_publish(struct ledger *ledger, uint64_t mark)
+{
+	struct gpuleak_timeline_entry entry = {
+		.first_step = (uint32_t)mark,
+		.last_step = (uint32_t)mark,
+		.when = trace_now(),
+		.allocated = ledger->allocated,
+		.peak = ledger->step_peak,
+		.trough = ledger->step_trough,
+		.reserved = ledger->reserved,
+	};
+
+	timeline_add(&ledger->timeline, ledger->device, &entry);
+	publish_sites(ledger, mark);
+	publish_device(ledger, mark);
+	ledger->step_peak = ledger->allocated;
+	ledger->step_trough = ledger->allocated;
+}

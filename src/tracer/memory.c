@@ -1,0 +1,60 @@
+#include "tracer/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tracer/banned.h"
+
+void *memory_take(size_t size)
+{
+	int saved = errno;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void memory_give(void *memory, size_t size)
+{
+	int saved = errno;
+
+	if (memory)
+		munmap(memory, size);
+	errno = saved;
+}
+
+static bool array_grow(struct memory_array *array)
+{
+	size_t capacity = array->capacity ? 2 * array->capacity : 4096 / array->item_size + 1;
+	size_t old_size = array->capacity * array->item_size;
+	int saved = errno;
+	void *items;
+
+	if (!array->items) {
+		items = memory_take(capacity * array->item_size);
+		if (!items)
+			return false;
+	} else {
+		items = mremap(array->items, old_size, capacity * array->item_size, MREMAP_MAYMOVE);
+		errno = saved;
+		if (items == MAP_FAILED)
+			return false;
+	}
+	array->items = items;
+	array->capacity = capacity;
+	return true;
+}
+
+void *memory_array_add(struct memory_array *array, size_t item_size)
+{
+	uint8_t *item;
+
+	array->item_size = item_size;
+	if (array->count == array->capacity && !array_grow(array))
+		return NULL;
+	item = (uint8_t *)array->items + array->count * item_size;
+	memset(item, 0, item_size);
+	array->count++;
+	return item;
+}

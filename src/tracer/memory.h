@@ -1,0 +1,29 @@
+/*
+ * Memory of our own, straight from the kernel: the target's heap is never touched.
+ */
+#ifndef GPULEAK_TRACER_MEMORY_H
+#define GPULEAK_TRACER_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed memory of `size` bytes, or NULL.  Keeps errno. */
+void *memory_take(size_t size);
+void memory_give(void *memory, size_t size);
+
+/* An array that grows by doubling.  Zeroed: { 0 } is empty. */
+struct memory_array {
+	void *items;	  /* owned */
+	size_t item_size; /* bytes; set by the first call */
+	size_t capacity;  /* items */
+	size_t count;	  /* items in use */
+};
+
+/*
+ * Room for one more item at the end, zeroed and counted; NULL when there is no
+ * memory.  Items may move: keep no pointer across calls.  The owner's lock is held.
+ */
+void *memory_array_add(struct memory_array *array, size_t item_size);
+
+#endif

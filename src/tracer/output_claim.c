@@ -1,0 +1,95 @@
+#include "tracer/output_claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracer/banned.h"
+
+enum {
+	TRIES = 8,
+	OLD_MAX = 10000
+};
+
+/* Rename without ever overwriting; link() where the file system lacks the flag. */
+static int rename_exclusive(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (link(from, to) < 0)
+		return -1;
+	return unlink(from);
+}
+
+/* Move what stands at `name` to the first free of name.old, name.old.2, ... */
+static bool move_aside(const struct output_name *name)
+{
+	struct output_name old;
+
+	for (unsigned i = 1; i < OLD_MAX; i++) {
+		int size =
+			i == 1 ? snprintf(old.path, sizeof(old.path), "%s.old", name->path)
+			       : snprintf(old.path, sizeof(old.path), "%s.old.%u", name->path, i);
+
+		if (size < 0 || (size_t)size >= sizeof(old.path))
+			return false;
+		if (rename_exclusive(name->path, old.path) == 0)
+			return true;
+		if (errno != EEXIST)
+			return errno == ENOENT;
+	}
+	return false;
+}
+
+enum standing {
+	STANDING_FREE,
+	STANDING_OLD,
+	STANDING_IN_USE
+};
+
+static enum standing look(const struct output_name *name)
+{
+	enum standing standing = STANDING_OLD;
+	struct stat here, open_file;
+	int fd = open(name->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+
+	if (fd < 0)
+		return errno == ENOENT ? STANDING_FREE : STANDING_IN_USE;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		standing = STANDING_IN_USE;
+	else if (fstat(fd, &open_file) < 0 || stat(name->path, &here) < 0 ||
+		 here.st_ino != open_file.st_ino || !S_ISREG(open_file.st_mode))
+		standing = STANDING_IN_USE; /* somebody is at it, or it is no file */
+	close(fd);
+	return standing;
+}
+
+bool output_claim(struct output_name *name, const struct output_name *temporary)
+{
+	struct output_name asked = *name;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (rename_exclusive(temporary->path, name->path) == 0)
+			return true;
+		if (errno != EEXIST)
+			return false;
+		switch (look(name)) {
+		case STANDING_FREE:
+			break;
+		case STANDING_OLD:
+			if (!move_aside(name))
+				return false;
+			break;
+		case STANDING_IN_USE:
+			if (!output_name_with_pid(name, &asked, getpid()))
+				return false;
+			break;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,172 @@
+#include "tracer/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "tracer/notice.h"
+#include "tracer/output_claim.h"
+
+#include "tracer/banned.h"
+
+static bool fail(struct output_file *file, const char *what, int error)
+{
+	char text[128] = "";
+	const char *reason = error ? strerror_r(error, text, sizeof(text)) : "";
+
+	snprintf(file->why, sizeof(file->why), "%.160s%s%.80s", what, error ? ": " : "", reason);
+	return false;
+}
+
+/* A write past RLIMIT_FSIZE raises SIGXFSZ, which kills: look first. */
+static bool limit_allows(uint64_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
+		return true;
+	return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
+}
+
+/* posix_fallocate() writes a zero to each block where the file system can't allocate. */
+static int allocate(int fd, uint64_t size)
+{
+	struct statvfs space;
+
+	if (fstatvfs(fd, &space) == 0 && (uint64_t)space.f_bavail * space.f_frsize < size)
+		return ENOSPC;
+	if (fallocate(fd, 0, 0, (off_t)size) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP && errno != ENOSYS)
+		return errno;
+	return posix_fallocate(fd, 0, (off_t)size);
+}
+
+static bool name_temporary(struct output_file *file)
+{
+	const char *slash = strrchr(file->name.path, '/');
+	int folder = slash ? (int)(slash - file->name.path) + 1 : 0;
+	int size = snprintf(file->temporary.path, sizeof(file->temporary.path), "%.*s.%s.%ld.tmp",
+			    folder, file->name.path, file->name.path + folder, (long)getpid());
+
+	return size > 0 && (size_t)size < sizeof(file->temporary.path);
+}
+
+static bool map(struct output_file *file, uint64_t size)
+{
+	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+
+	if (bytes == MAP_FAILED)
+		return fail(file, "can't map the trace", errno);
+	/* A child of fork gets a trace of its own. */
+	madvise(bytes, size, MADV_DONTFORK);
+	file->bytes = bytes;
+	file->size = size;
+	return true;
+}
+
+static bool make_here(struct output_file *file, uint64_t size)
+{
+	int error;
+
+	if (!name_temporary(file))
+		return fail(file, "the trace's name is too long", 0);
+	file->fd = open(file->temporary.path,
+			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (file->fd < 0)
+		return fail(file, file->temporary.path, errno);
+	flock(file->fd, LOCK_EX | LOCK_NB);
+	error = allocate(file->fd, size);
+	if (error)
+		fail(file, "no room for the trace", error);
+	if (!error && map(file, size))
+		return true;
+	unlink(file->temporary.path);
+	close(file->fd);
+	file->fd = -1;
+	return false;
+}
+
+/* Elsewhere, when the folder asked for can't hold the file. */
+static bool make_elsewhere(struct output_file *file, uint64_t size)
+{
+	const char *folders[] = {getenv("SLURM_TMPDIR"), getenv("TMPDIR"), "/tmp"};
+	struct output_name asked = file->name;
+
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (!folders[i] || folders[i][0] != '/')
+			continue;
+		if (output_name_in(&file->name, folders[i], &asked) && make_here(file, size)) {
+			notice_say("can't write ", asked.path, ": the trace is ", file->name.path,
+				   NULL);
+			return true;
+		}
+	}
+	file->name = asked;
+	return false;
+}
+
+bool output_file_make(struct output_file *file, uint64_t size)
+{
+	int saved = errno;
+	bool made;
+	char why[sizeof(file->why)];
+
+	memset(file, 0, sizeof(*file));
+	file->fd = -1;
+	if (!output_name_make(&file->name))
+		return fail(file, "the trace's name is empty or too long", 0);
+	if (!limit_allows(size)) {
+		errno = saved;
+		return fail(file, "the limit on file sizes (ulimit -f) is below GPULEAK_SIZE", 0);
+	}
+	made = make_here(file, size);
+	if (!made) {
+		memcpy(why, file->why, sizeof(why));
+		made = make_elsewhere(file, size);
+		if (!made)
+			memcpy(file->why, why, sizeof(why));
+	}
+	errno = saved;
+	return made;
+}
+
+bool output_file_publish(struct output_file *file)
+{
+	int saved = errno;
+
+	file->published = output_claim(&file->name, &file->temporary);
+	if (!file->published)
+		fail(file, file->name.path, errno);
+	errno = saved;
+	return file->published;
+}
+
+void output_file_discard(struct output_file *file)
+{
+	int saved = errno;
+
+	if (file->bytes && !file->published)
+		unlink(file->temporary.path);
+	errno = saved;
+}
+
+void output_file_forget(struct output_file *file)
+{
+	int saved = errno;
+
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	file->bytes = NULL; /* MADV_DONTFORK: not mapped here */
+	errno = saved;
+}

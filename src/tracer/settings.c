@@ -1,0 +1,132 @@
+#include "tracer/settings.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/layout.h"
+
+#include "tracer/banned.h"
+
+struct settings settings = {.size = LAYOUT_SIZE_DEFAULT};
+
+static const char *const stacks_names[] = {"auto", "python", "native", "none"};
+
+/* Adds "name=value: what" to the complaint, as far as there is room. */
+static void complain(const char *name, const char *value, const char *what)
+{
+	const char *const parts[] = {name, "=", value, what};
+	size_t used = strlen(settings.complaint);
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t size = strlen(parts[i]);
+
+		if (size > sizeof(settings.complaint) - 1 - used)
+			size = sizeof(settings.complaint) - 1 - used;
+		memcpy(settings.complaint + used, parts[i], size);
+		used += size;
+	}
+	settings.complaint[used] = '\0';
+}
+
+/* "64M", "1G", "4096": bytes.  False when it isn't a size. */
+static bool parse_size(const char *text, uint64_t *size)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (value > UINT64_MAX / 16)
+			return false;
+		value = 10 * value + (uint64_t)(*text - '0');
+	}
+	switch (*text) {
+	case 'k':
+	case 'K':
+		shift = 10;
+		break;
+	case 'm':
+	case 'M':
+		shift = 20;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		break;
+	case '\0':
+		break;
+	default:
+		return false;
+	}
+	if (shift && text[1] != '\0' && strcmp(text + 1, "iB") != 0 && strcmp(text + 1, "B") != 0)
+		return false;
+	if (value > UINT64_MAX >> shift)
+		return false;
+	*size = value << shift;
+	return true;
+}
+
+static void read_size(const char *name, const char *text, uint64_t *size)
+{
+	if (!parse_size(text, size))
+		complain(name, text, " is not a size like 64M: ignored; ");
+}
+
+static void read_out(const char *text)
+{
+	size_t size = strlen(text);
+
+	if (size >= sizeof(settings.out)) {
+		complain("GPULEAK_OUT", "...", " is too long: ignored; ");
+		return;
+	}
+	memcpy(settings.out, text, size + 1);
+}
+
+static void read_stacks(const char *text)
+{
+	for (unsigned i = 0; i < sizeof(stacks_names) / sizeof(stacks_names[0]); i++) {
+		if (strcmp(text, stacks_names[i]) == 0) {
+			settings.stacks = (enum settings_stacks)i;
+			return;
+		}
+	}
+	complain("GPULEAK_STACKS", text, " is none of auto, python, native, none: ignored; ");
+}
+
+static void read_one(const char *name, const char *text)
+{
+	if (strcmp(name, "GPULEAK_OUT") == 0)
+		read_out(text);
+	else if (strcmp(name, "GPULEAK_SIZE") == 0)
+		read_size(name, text, &settings.size);
+	else if (strcmp(name, "GPULEAK_RING") == 0)
+		read_size(name, text, &settings.ring);
+	else if (strcmp(name, "GPULEAK_STACKS") == 0)
+		read_stacks(text);
+	else if (strcmp(name, "GPULEAK_ARGV") == 0)
+		settings.hide_argv = strcmp(text, "0") == 0;
+	else if (strcmp(name, "GPULEAK_QUIET") == 0)
+		settings.quiet = strcmp(text, "0") != 0;
+	else if (strncmp(name, "GPULEAK_SIM_", 12) != 0 && strncmp(name, "GPULEAK_CHECK_", 14) != 0)
+		complain(name, text, " is no variable of gpuleak's: ignored; ");
+}
+
+void settings_read(void)
+{
+	for (char **entry = environ; *entry; entry++) {
+		const char *equals = strchr(*entry, '=');
+		char name[64];
+		size_t size;
+
+		if (strncmp(*entry, "GPULEAK_", 8) != 0 || !equals)
+			continue;
+		size = (size_t)(equals - *entry);
+		if (size >= sizeof(name))
+			continue;
+		memcpy(name, *entry, size);
+		name[size] = '\0';
+		read_one(name, equals + 1);
+	}
+}

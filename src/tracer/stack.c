@@ -1,0 +1,146 @@
+#include "tracer/stack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tracer/code_watch.h"
+#include "tracer/settings.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+/* The linker's names for where this library begins and ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* Written by stack_attach(), read-only then. */
+static bool native_ready;
+
+void stack_attach(void)
+{
+	if (settings.stacks != SETTINGS_STACKS_NATIVE && settings.stacks != SETTINGS_STACKS_NONE)
+		python_attach();
+	if (settings.stacks == SETTINGS_STACKS_AUTO || settings.stacks == SETTINGS_STACKS_NATIVE)
+		native_ready = native_ready || native_stack_open();
+}
+
+bool stack_native_ready(void)
+{
+	return native_ready;
+}
+
+static bool is_ours(const void *address)
+{
+	return (const char *)address >= __ehdr_start && (const char *)address < _end;
+}
+
+static void capture_native(struct stack *stack)
+{
+	unsigned count = native_stack_walk(stack->native, NATIVE_STACK_MAX, 0);
+	unsigned ours = 0;
+
+	while (ours < count && is_ours(stack->native[ours]))
+		ours++;
+	stack->native_count = count - ours;
+	memmove(stack->native, stack->native + ours, stack->native_count * sizeof(void *));
+	stack->kind = STACK_NATIVE;
+	stack->hash = native_stack_hash(stack->native, stack->native_count);
+}
+
+void stack_capture(struct stack *stack)
+{
+	enum python_stack_state state = PYTHON_STACK_NONE;
+
+	stack->kind = STACK_NONE;
+	stack->hash = 0;
+	stack->backward = false;
+	if (settings.stacks == SETTINGS_STACKS_NONE)
+		return;
+	if (settings.stacks != SETTINGS_STACKS_NATIVE)
+		state = python_stack_walk(&stack->python);
+	if (state == PYTHON_STACK_FRAMES) {
+		stack->kind = STACK_PYTHON;
+		stack->hash = stack->python.hash;
+		return;
+	}
+	stack->backward = state == PYTHON_STACK_EMPTY;
+	if (native_ready)
+		capture_native(stack);
+}
+
+static gpuleak_string_id text(const char *string)
+{
+	return *string ? trace_string(string, strlen(string)) : 0;
+}
+
+/* A frame that Python itself hides gives GPULEAK_SITE_NONE and `*hidden`. */
+static uint32_t python_frame(const struct stack *stack, unsigned i, bool *hidden)
+{
+	struct python_frame frame;
+	struct gpuleak_frame written = {.language = GPULEAK_LANGUAGE_PYTHON};
+
+	*hidden = false;
+	if (python_frame_resolve(&stack->python, i, &frame)) {
+		*hidden = frame.hidden;
+		if (frame.hidden)
+			return GPULEAK_SITE_NONE;
+		written.file = text(frame.file);
+		written.function = text(frame.function);
+		written.qualname = text(frame.qualname);
+		written.line = frame.line;
+		written.first_line = frame.first_line;
+		written.offset = frame.offset;
+		code_watch_seen(frame.code);
+	}
+	return trace_frame(&written, NULL);
+}
+
+static gpuleak_string_id build_id(const struct native_frame *frame)
+{
+	char digits[2 * sizeof(frame->build_id) + 1];
+
+	if (!frame->build_id_size || frame->build_id_size > sizeof(frame->build_id))
+		return 0;
+	for (uint32_t i = 0; i < frame->build_id_size; i++)
+		snprintf(digits + 2 * (size_t)i, 3, "%02x", frame->build_id[i]);
+	return text(digits);
+}
+
+static uint32_t native_frame(const void *address)
+{
+	struct native_frame frame;
+	struct gpuleak_frame written = {
+		.language = GPULEAK_LANGUAGE_NATIVE,
+		.offset = (uint64_t)(uintptr_t)address,
+	};
+
+	if (native_frame_resolve(address, &frame)) {
+		written.module = text(frame.module);
+		written.build_id = build_id(&frame);
+		written.offset = frame.offset;
+	}
+	return trace_frame(&written, address);
+}
+
+bool stack_write(const struct stack *stack, uint32_t *word, uint64_t *key)
+{
+	uint32_t frames[PYTHON_STACK_MAX];
+	uint32_t count = 0;
+	uint32_t depth = stack->kind == STACK_PYTHON   ? stack->python.depth
+			 : stack->kind == STACK_NATIVE ? stack->native_count
+						       : 0;
+	bool cut = stack->kind == STACK_PYTHON && stack->python.cut;
+
+	for (uint32_t i = 0; i < depth && count < PYTHON_STACK_MAX; i++) {
+		bool hidden = false;
+
+		frames[count] = stack->kind == STACK_PYTHON ? python_frame(stack, i, &hidden)
+							    : native_frame(stack->native[i]);
+		if (hidden)
+			continue;
+		if (frames[count] == GPULEAK_SITE_NONE)
+			return false;
+		count++;
+	}
+	return trace_stack(frames, count, cut ? GPULEAK_STACK_CUT : 0, word, key);
+}

@@ -1,0 +1,82 @@
+#include "tracer/steps.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "gpuleak/gpuleak.h"
+#include "tracer/clock.h"
+#include "tracer/guard.h"
+#include "tracer/mark.h"
+#include "tracer/trace_writer.h"
+#include "tracer/tracer.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+	PHASE_MAX = 255
+};
+
+/* gpuleak_step() was called: it alone is the clock. */
+static _Atomic(bool) explicit_steps;
+
+static _Thread_local unsigned in_optimizer __attribute__((tls_model("initial-exec")));
+
+void steps_forget(void)
+{
+	atomic_store(&explicit_steps, false);
+	in_optimizer = 0;
+}
+
+bool steps_in_optimizer(void)
+{
+	return in_optimizer > 0;
+}
+
+void steps_optimizer_begins(void)
+{
+	int saved = errno;
+
+	in_optimizer++;
+	if (!atomic_load(&explicit_steps))
+		mark_baseline_end();
+	errno = saved;
+}
+
+void steps_optimizer_ends(const void *optimizer)
+{
+	int saved = errno;
+
+	if (in_optimizer > 0)
+		in_optimizer--;
+	if (tracer_recording() && !atomic_load(&explicit_steps) && clock_stepped(optimizer))
+		mark_step(GPULEAK_CLOCK_OPTIMIZER);
+	errno = saved;
+}
+
+EXPORT void gpuleak_step(void)
+{
+	int saved = errno;
+
+	atomic_store(&explicit_steps, true);
+	if (tracer_enter())
+		mark_step(GPULEAK_CLOCK_EXPLICIT);
+	tracer_leave();
+	errno = saved;
+}
+
+EXPORT void gpuleak_mark(const char *phase)
+{
+	int saved = errno;
+	struct gpuleak_note note = {.kind = GPULEAK_NOTE_PHASE};
+
+	if (phase && tracer_recording()) {
+		note.when = trace_now();
+		note.step = (uint32_t)mark_count() + 1;
+		note.text = trace_string(phase, strnlen(phase, PHASE_MAX));
+		trace_note(&note);
+	}
+	errno = saved;
+}

@@ -1,0 +1,217 @@
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "gpuleak/gpuleak.h"
+#include "tracer/agent.h"
+#include "tracer/clock.h"
+#include "tracer/describe.h"
+#include "tracer/ledger.h"
+#include "tracer/mark.h"
+#include "tracer/notice.h"
+#include "tracer/python_api.h"
+#include "tracer/settings.h"
+#include "tracer/stack.h"
+#include "tracer/steps.h"
+#include "tracer/thread.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+int tracer_state; /* enum tracer_state */
+
+/* The order of locks is in tracer.h. */
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_state(enum tracer_state state)
+{
+	__atomic_store_n(&tracer_state, (int)state, __ATOMIC_RELEASE);
+}
+
+static enum tracer_state get_state(void)
+{
+	return (enum tracer_state)__atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE);
+}
+
+void tracer_give_up(const char *why)
+{
+	if (get_state() == TRACER_OFF)
+		return;
+	set_state(TRACER_OFF);
+	if (trace.state) {
+		trace.state->gave_up_why = trace_string(why, strlen(why));
+		trace.state->status = GPULEAK_STATUS_GAVE_UP;
+	}
+	notice_say(why, ": not recording, the program runs on", NULL);
+}
+
+static void describe_stacks(void)
+{
+	const char *why = python_detached_why();
+
+	if (why)
+		trace.run->python_why = trace_string(why, strlen(why));
+	else
+		trace.run->flags |= GPULEAK_RUN_PYTHON_STACKS;
+	if (stack_native_ready())
+		trace.run->flags |= GPULEAK_RUN_NATIVE_STACKS;
+}
+
+/* Caller holds start_lock. */
+static void make_trace(void)
+{
+	struct output_file file;
+
+	stack_attach();
+	if (!output_file_make(&file, settings.size)) {
+		tracer_give_up(file.why);
+		return;
+	}
+	if (!trace_writer_init(&file)) {
+		trace.file = file;
+		output_file_discard(&trace.file);
+		tracer_give_up("GPULEAK_SIZE or GPULEAK_RING leaves too little room");
+		return;
+	}
+	describe_process();
+	describe_stacks();
+	set_state(TRACER_READY);
+}
+
+void tracer_prepare(void)
+{
+	int saved = errno;
+
+	if (get_state() != TRACER_ASLEEP)
+		return;
+	pthread_mutex_lock(&start_lock);
+	if (get_state() == TRACER_ASLEEP)
+		make_trace();
+	pthread_mutex_unlock(&start_lock);
+	errno = saved;
+}
+
+/* Caller holds start_lock. */
+static void publish(void)
+{
+	if (!output_file_publish(&trace.file)) {
+		output_file_discard(&trace.file);
+		tracer_give_up(trace.file.why);
+		return;
+	}
+	set_state(TRACER_RECORDING);
+	if (settings.complaint[0])
+		notice_say(settings.complaint, NULL);
+}
+
+static bool start_recording(void)
+{
+	int saved = errno;
+
+	tracer_prepare();
+	pthread_mutex_lock(&start_lock);
+	if (get_state() == TRACER_READY)
+		publish();
+	pthread_mutex_unlock(&start_lock);
+	if (tracer_recording())
+		agent_insist();
+	errno = saved;
+	return tracer_recording();
+}
+
+bool tracer_take_event(void)
+{
+	switch (get_state()) {
+	case TRACER_RECORDING:
+		return true;
+	case TRACER_PAUSED:
+		trace_count(&trace.state->paused_events);
+		return false;
+	case TRACER_OFF:
+		return false;
+	default:
+		return start_recording();
+	}
+}
+
+void tracer_drop_event(void)
+{
+	trace_count(&trace.state->dropped_events);
+}
+
+EXPORT void gpuleak_pause(void)
+{
+	int recording = TRACER_RECORDING;
+
+	__atomic_compare_exchange_n(&tracer_state, &recording, TRACER_PAUSED, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+EXPORT void gpuleak_resume(void)
+{
+	int paused = TRACER_PAUSED;
+
+	__atomic_compare_exchange_n(&tracer_state, &paused, TRACER_RECORDING, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* A child of fork writes a trace of its own, made at its first event, or none. */
+static void after_fork_in_child(void)
+{
+	if (get_state() != TRACER_OFF || trace.state)
+		set_state(TRACER_ASLEEP);
+	pthread_mutex_init(&start_lock, NULL);
+	trace_writer_forget();
+	ledger_forget_all();
+	mark_forget();
+	clock_forget();
+	steps_forget();
+	agent_forget();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	int saved = errno;
+
+	settings_read();
+	thread_init();
+	stack_attach();
+	python_api_find();
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	errno = saved;
+}
+
+/* A process that loaded CUDA and never allocated says so in an empty trace. */
+static void finish_empty(void)
+{
+	static const char why[] = "the process ended without a GPU allocation";
+
+	pthread_mutex_lock(&start_lock);
+	if (get_state() == TRACER_READY) {
+		trace.run->empty_why = trace_string(why, sizeof(why) - 1);
+		publish();
+		if (get_state() == TRACER_RECORDING)
+			notice_say(why, ": ", trace.file.name.path, " is empty", NULL);
+	}
+	pthread_mutex_unlock(&start_lock);
+}
+
+/* Marks the trace complete.  Frees nothing: hooks may still be called. */
+__attribute__((destructor)) static void end(void)
+{
+	int saved = errno;
+
+	if (get_state() == TRACER_READY)
+		finish_empty();
+	if (get_state() == TRACER_RECORDING || get_state() == TRACER_PAUSED) {
+		trace_name_frames(10000);
+		trace.state->finished = trace_now();
+		__atomic_store_n(&trace.state->status, GPULEAK_STATUS_FINISHED, __ATOMIC_RELEASE);
+	}
+	errno = saved;
+}
