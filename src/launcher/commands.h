@@ -1,0 +1,14 @@
+/* What `gpuleak COMMAND` does.  argv[0] is the command; each returns the exit code. */
+#ifndef GPULEAK_LAUNCHER_COMMANDS_H
+#define GPULEAK_LAUNCHER_COMMANDS_H
+
+enum {
+	EXIT_NOT_DONE = 2,    /* bad usage, a part is missing, or the program wrote no trace */
+	EXIT_OF_REPORT = 100, /* added to what gpuleak-report says */
+};
+
+int command_run(int argc, char **argv);
+int command_lib(int argc, char **argv);
+int command_check(int argc, char **argv);
+
+#endif

@@ -1,0 +1,30 @@
+/* The command line of `gpuleak run`. */
+#ifndef GPULEAK_LAUNCHER_RUN_OPTIONS_H
+#define GPULEAK_LAUNCHER_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Texts are borrowed from argv; NULL: not given. */
+struct run_options {
+	bool sim;
+	bool no_trace;
+	bool all;
+	bool help;
+	const char *devices;
+	const char *memory;
+	const char *out;
+	const char *fail_on;
+	const char *require_steps;
+	const char *user_code;
+	const char *report_to;
+	const char *json;
+	char **command; /* of the program, NULL-terminated; never empty unless `help` */
+};
+
+/* argv[0] is "run".  Returns 0, or -1 after saying what is wrong. */
+int run_options_parse(struct run_options *options, int argc, char **argv);
+
+void run_options_help(FILE *to);
+
+#endif

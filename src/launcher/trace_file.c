@@ -1,0 +1,124 @@
+#include "launcher/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/say.h"
+#include "trace/format.h"
+
+static bool read_at(int fd, uint64_t offset, void *to, size_t size)
+{
+	return offset <= INT64_MAX && pread(fd, to, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool is_trace(int fd)
+{
+	char magic[sizeof(GPULEAK_MAGIC)];
+
+	return read_at(fd, 0, magic, sizeof(magic)) &&
+	       memcmp(magic, GPULEAK_MAGIC, sizeof(magic)) == 0;
+}
+
+/* Does the trace say why nothing is in it?  What it says is read by gpuleak-report. */
+static bool is_empty(int fd)
+{
+	struct gpuleak_file_header header;
+	struct gpuleak_run run;
+
+	if (!read_at(fd, 0, &header, sizeof(header)))
+		return false;
+	for (size_t i = 0; i < GPULEAK_SECTIONS_MAX && i < header.section_count; i++) {
+		if (header.sections[i].kind == GPULEAK_SECTION_RUN)
+			return read_at(fd, header.sections[i].offset, &run, sizeof(run)) &&
+			       run.empty_why != 0;
+	}
+	return false;
+}
+
+/*
+ * The tracer holds an exclusive lock while it writes.  So with this lock, which lasts
+ * until `fd` is closed, there is no writer.  errno is EWOULDBLOCK when there is one;
+ * with another one the file system has no locks.
+ */
+static bool lock(int fd)
+{
+	return flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+/* The trace at `path`, or -1.  Never waits: the name may be that of a pipe. */
+static int trace_open(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && is_trace(fd))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+struct trace_look trace_look_at(const char *path)
+{
+	struct trace_look look = {.state = TRACE_NONE};
+	struct stat st;
+	int fd = trace_open(path, &st);
+
+	if (fd < 0)
+		return look;
+	look = (struct trace_look){TRACE_WHOLE, st.st_dev, st.st_ino, st.st_uid};
+	if (!lock(fd) && errno == EWOULDBLOCK)
+		look.state = TRACE_RUNNING;
+	else if (is_empty(fd))
+		look.state = TRACE_EMPTY;
+	close(fd);
+	return look;
+}
+
+/* Rename without taking the place of another file.  errno is EEXIST when there is one. */
+static int rename_to_free(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	/* A file system without that call: a hard link doesn't take a place either. */
+	if (link(from, to) < 0)
+		return -1;
+	return unlink(from);
+}
+
+char *trace_put_aside(const char *path)
+{
+	char *aside = NULL;
+	struct stat st;
+	int fd = trace_open(path, &st);
+
+	if (fd < 0)
+		return NULL;
+	if (!lock(fd)) {
+		close(fd);
+		return NULL;
+	}
+	for (unsigned i = 1; i < 100000; i++) {
+		free(aside);
+		aside = i == 1 ? text_format("%s.old", path) : text_format("%s.old.%u", path, i);
+		if (rename_to_free(path, aside) == 0)
+			break;
+		if (errno == EEXIST)
+			continue;
+		say("cannot rename the old trace %s: %s", path, strerror(errno));
+		free(aside);
+		aside = NULL;
+		break;
+	}
+	close(fd);
+	return aside;
+}

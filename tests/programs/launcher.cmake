@@ -1,0 +1,17 @@
+# The launcher, with stand-ins for the parts that it starts.
+add_library(launcher_stand_in MODULE "${CMAKE_CURRENT_LIST_DIR}/launcher_stand_in.c")
+target_link_libraries(launcher_stand_in PRIVATE gpuleak_build)
+
+find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
+add_test(NAME launcher.run
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_run.py"
+    "$<TARGET_FILE:gpuleak_launcher>" "$<TARGET_FILE:launcher_stand_in>")
+set_tests_properties(launcher.run PROPERTIES LABELS launcher TIMEOUT 120)
+
+# Options, variables, functions: the code, --help and the man pages name the same.
+add_test(NAME launcher.help_agrees
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/help_agrees.py"
+    --source "${PROJECT_SOURCE_DIR}"
+    --launcher "$<TARGET_FILE:gpuleak_launcher>"
+    --report "${CMAKE_BINARY_DIR}/gpuleak-report")
+set_tests_properties(launcher.help_agrees PROPERTIES LABELS launcher TIMEOUT 60)
