@@ -86,7 +86,8 @@ static int report_make(const struct run *run, const struct names *traces, bool j
 		names_add(&argv, text_format("--all"));
 	add_option(&argv, "--fail-on", run->options.fail_on);
 	add_option(&argv, "--require-steps", run->options.require_steps);
-	add_option(&argv, "--user-code", run->options.user_code);
+	for (size_t i = 0; i < run->options.user_code.count; i++)
+		add_option(&argv, "--user-code", run->options.user_code.items[i]);
 	names_add(&argv, text_format("--"));
 	for (size_t i = 0; i < traces->count; i++)
 		names_add(&argv, text_format("%s", traces->items[i]));
@@ -201,28 +202,41 @@ static int run_command(struct run *run)
 	return conclude(run, end);
 }
 
+static int run_start(struct run *run)
+{
+	parts_find(&run->parts);
+	if (parts_check(run) < 0 || environment_fill(run) < 0 ||
+	    output_open(run->options.report_to, &run->report_to) < 0 ||
+	    output_open(run->options.json, &run->json) < 0)
+		return EXIT_NOT_DONE;
+	return run_command(run);
+}
+
+static void run_release(struct run *run)
+{
+	if (run->report_to >= 0)
+		close(run->report_to);
+	if (run->json >= 0)
+		close(run->json);
+	traces_release(&run->traces);
+	environment_release(&run->environment);
+	parts_release(&run->parts);
+	run_options_release(&run->options);
+}
+
 int command_run(int argc, char **argv)
 {
 	struct run run = {.report_to = -1, .json = -1};
 	int code = EXIT_NOT_DONE;
 
-	if (run_options_parse(&run.options, argc, argv) < 0)
-		return EXIT_NOT_DONE;
-	if (run.options.help) {
-		run_options_help(stdout);
-		return 0;
+	if (run_options_parse(&run.options, argc, argv) == 0) {
+		if (run.options.help) {
+			run_options_help(stdout);
+			code = 0;
+		} else {
+			code = run_start(&run);
+		}
 	}
-	parts_find(&run.parts);
-	if (parts_check(&run) == 0 && environment_fill(&run) == 0 &&
-	    output_open(run.options.report_to, &run.report_to) == 0 &&
-	    output_open(run.options.json, &run.json) == 0)
-		code = run_command(&run);
-	if (run.report_to >= 0)
-		close(run.report_to);
-	if (run.json >= 0)
-		close(run.json);
-	traces_release(&run.traces);
-	environment_release(&run.environment);
-	parts_release(&run.parts);
+	run_release(&run);
 	return code;
 }

@@ -121,7 +121,7 @@ static int take(struct run_options *options, int id, const char *argument)
 		options->require_steps = argument;
 		return 0;
 	case RUN_USER_CODE:
-		options->user_code = argument;
+		names_add(&options->user_code, text_format("%s", argument));
 		return 0;
 	case RUN_ALL:
 		options->all = true;
@@ -161,4 +161,9 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
 	}
 	options->command = argv + optind;
 	return check(options);
+}
+
+void run_options_release(struct run_options *options)
+{
+	names_release(&options->user_code);
 }

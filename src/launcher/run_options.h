@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Texts are borrowed from argv; NULL: not given. */
+#include "launcher/say.h"
+
+/* Texts are borrowed from argv, but for the list; NULL: not given. */
 struct run_options {
 	bool sim;
 	bool no_trace;
@@ -16,7 +18,7 @@ struct run_options {
 	const char *out;
 	const char *fail_on;
 	const char *require_steps;
-	const char *user_code;
+	struct names user_code; /* owned list of copies */
 	const char *report_to;
 	const char *json;
 	char **command; /* of the program, NULL-terminated; never empty unless `help` */
@@ -24,6 +26,7 @@ struct run_options {
 
 /* argv[0] is "run".  Returns 0, or -1 after saying what is wrong. */
 int run_options_parse(struct run_options *options, int argc, char **argv);
+void run_options_release(struct run_options *options);
 
 void run_options_help(FILE *to);
 

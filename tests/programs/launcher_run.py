@@ -425,11 +425,11 @@ def test_report_and_json_to_files():
 def test_options_of_the_report():
     with Place() as place:
         place.run(WRITE, "--fail-on", "leak,growing", "--require-steps", "200", "--all",
-                  "--user-code", "my*")
+                  "--user-code", "my*", "--user-code", "ours")
         equal(len(place.calls()), 1)
         options = place.calls()[0].split(" -- ")[0].split()
         equal(options, ["--all", "--fail-on=leak,growing", "--require-steps=200",
-                        "--user-code=my*"])
+                        "--user-code=my*", "--user-code=ours"])
 
 
 def test_bad_command_lines():
