@@ -1,11 +1,12 @@
-# Finds the headers of the CUDA runtime (12 or 13) and of CUPTI: in a toolkit, or in NVIDIA's Python packages as
-# scripts/setup.sh unpacks them.
+# Finds the headers of the CUDA runtime (12 or 13) and of CUPTI: in a toolkit, or in NVIDIA's Python
+# packages as scripts/setup.sh unpacks them.
 #
 #   find_package(CudaHeaders REQUIRED)
 #   target_link_libraries(mine PRIVATE CUDA::headers)	# SYSTEM includes, nothing to link
 #
-# Sets CudaHeaders_INCLUDE_DIRS and CudaHeaders_VERSION (13.0). -DCudaHeaders_ROOT=DIR, or CUDA_HOME or CUDA_PATH in the
-# environment, is looked at first. `cmake -P cmake/FindCudaHeaders.cmake` prints the folder, or fails.
+# Sets CudaHeaders_INCLUDE_DIRS and CudaHeaders_VERSION (13.0). -DCudaHeaders_ROOT=DIR, or CUDA_HOME
+# or CUDA_PATH in the environment, is looked at first. `cmake -P cmake/FindCudaHeaders.cmake` prints
+# the folder, or fails.
 
 cmake_minimum_required(VERSION 3.22)
 
@@ -31,7 +32,8 @@ function(cuda_headers_candidates out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# The version and the folders of the headers under `root`; empty when they are not all there or older than CUDA 12.
+# The version and the folders of the headers under `root`; empty when they are not all there or
+# older than CUDA 12.
 function(cuda_headers_look root out_version out_folders)
   set(${out_version} "" PARENT_SCOPE)
   set(folder "${root}/include")
@@ -45,7 +47,8 @@ function(cuda_headers_look root out_version out_folders)
     endif()
     list(APPEND folders "${root}/extras/CUPTI/include")
   endif()
-  file(STRINGS "${folder}/cuda_runtime_api.h" line REGEX "#define +CUDART_VERSION +[0-9]+" LIMIT_COUNT 1)
+  file(STRINGS "${folder}/cuda_runtime_api.h" line
+    REGEX "#define +CUDART_VERSION +[0-9]+" LIMIT_COUNT 1)
   if(NOT line MATCHES "CUDART_VERSION +([0-9]+)" OR CMAKE_MATCH_1 LESS 12000)
     return()
   endif()
@@ -80,5 +83,6 @@ find_package_handle_standard_args(CudaHeaders
 
 if(CudaHeaders_FOUND AND NOT TARGET CUDA::headers)
   add_library(CUDA::headers INTERFACE IMPORTED)
-  set_target_properties(CUDA::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${CudaHeaders_INCLUDE_DIRS}")
+  set_target_properties(CUDA::headers PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${CudaHeaders_INCLUDE_DIRS}")
 endif()

@@ -14,8 +14,9 @@ Installs what is missing and builds gpuleak into build/. Can be run at any time,
   --no-torch       no Python environment, for a machine that has its own PyTorch
   -h, --help       this text
 
-System packages come by apt-get, as root or with sudo; without the right to install, their names are printed.
-PyTorch goes into ${XDG_CACHE_HOME:-~/.cache}/gpuleak and is linked as build/venv. PYTHON names the Python to use.
+System packages come by apt-get, as root or with sudo; without the right to install, their names
+are printed. PyTorch goes into ${XDG_CACHE_HOME:-~/.cache}/gpuleak and is linked as build/venv.
+PYTHON names the Python to use.
 END
 }
 
@@ -27,10 +28,10 @@ while [ $# -gt 0 ]; do
 	--tests) tests=true ;;
 	--no-torch) torch=false ;;
 	--torch)
-		[ -f "scripts/requirements-${2:-}.txt" ] || {
-			echo "setup: --torch ${2:-}: there is no scripts/requirements-${2:-}.txt" >&2
+		if ! [ -f "scripts/requirements-${2:-}.txt" ]; then
+			echo "setup: --torch ${2:-}: no scripts/requirements-${2:-}.txt" >&2
 			exit 2
-		}
+		fi
 		versions+=("$2")
 		shift
 		;;
@@ -49,7 +50,7 @@ say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 on_terminal() { [ -t 2 ]; }
 
-# Runs a command whose output matters only when it fails; on a terminal it is shown as it comes.
+# Runs a command whose output matters only when it fails; a terminal gets it as it comes.
 quietly() {
 	local log status=0
 
@@ -64,7 +65,7 @@ quietly() {
 	return "$status"
 }
 
-# --- System packages -------------------------------------------------------------------------------------------
+# System packages.
 
 want_program() { command -v "$1" >/dev/null || missing+=("$2"); }
 
@@ -106,8 +107,8 @@ look_for_python() {
 		return
 	fi
 	python=$(find_python "$default")
-	"$python" -c 'import ensurepip, venv' 2>/dev/null ||
-		missing+=("$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')")
+	"$python" -c 'import ensurepip, venv' 2>/dev/null || missing+=("$(
+		"$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')")
 }
 
 look_for_packages() {
@@ -141,7 +142,8 @@ look_for_fuzzer() {
 	missing=()
 	$tests || return 0
 	probe=$(mktemp -d)
-	echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' >"$probe/probe.c"
+	echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' \
+		>"$probe/probe.c"
 	if ! clang -fsanitize=fuzzer,address "$probe/probe.c" -o "$probe/probe" 2>/dev/null; then
 		major=$(clang -dumpversion | cut -d. -f1)
 		if apt-cache show "libclang-rt-$major-dev" >/dev/null 2>&1; then
@@ -158,9 +160,11 @@ install_missing() {
 
 	[ ${#missing[@]} -gt 0 ] || return 0
 	mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
-	command -v apt-get >/dev/null || fail "needs these packages (Debian's names), please install them: ${missing[*]}"
+	command -v apt-get >/dev/null ||
+		fail "needs these packages (Debian's names), please install them: ${missing[*]}"
 	if [ "$(id -u)" != 0 ]; then
-		if ! command -v sudo >/dev/null || { ! [ -t 0 ] && ! sudo -n true 2>/dev/null; }; then
+		if ! command -v sudo >/dev/null ||
+			{ ! [ -t 0 ] && ! sudo -n true 2>/dev/null; }; then
 			fail "may not install; please run: apt-get install ${missing[*]}"
 		fi
 		as_root=(sudo)
@@ -174,19 +178,23 @@ install_missing() {
 }
 
 set_up_packages() {
+	local version
+
 	look_for_packages
 	install_missing
 	look_for_fuzzer
 	install_missing
 	look_for_packages
 	[ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
-	cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[1] == 3 && v[2] >= 22) }' ||
-		fail "needs CMake 3.22 or newer; this one is $(cmake --version | awk 'NR == 1 { print $3 }')"
+	version=$(cmake --version | awk 'NR == 1 { print $3 }')
+	[ "$(printf '%s\n' 3.22 "$version" | sort -V | head -n 1)" = 3.22 ] ||
+		fail "needs CMake 3.22 or newer; this one is $version"
 }
 
-# --- Python with PyTorch ---------------------------------------------------------------------------------------
+# Python with PyTorch.
 
-# locked FILE COMMAND...: two setups at once take turns. The lock goes with the process, however that ends.
+# locked FILE COMMAND...: two setups at once take turns. The lock ends with the process, however
+# that ends.
 locked() {
 	local file=$1
 
@@ -204,28 +212,30 @@ locked() {
 venv_complete() { [ -e "$1/complete" ] && "$1/bin/python" -c '' 2>/dev/null; }
 
 venv_fill() {
-	local venv=$1 version=$2 with=$3 requirements=scripts/requirements-$2.txt room
+	local venv=$1 version=$2 with=$3 requirements=scripts/requirements-$2.txt room size
 
 	! venv_complete "$venv" || return 0
 	room=$(df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }')
 	[ "$room" -ge 4000 ] || fail "PyTorch needs 4 GB free in $cache; there are $room MB"
 	rm -rf "$venv"
-	say "installs PyTorch $version into $venv, download $(sed -n 's/^# download: //p' "$requirements"): a minute or more"
+	size=$(sed -n 's/^# download: //p' "$requirements")
+	say "installs PyTorch $version into $venv, download $size: a minute or more"
 	quietly "$with" -m venv "$venv"
-	quietly "$venv/bin/python" -m pip --disable-pip-version-check install --no-deps -r "$requirements" ||
+	quietly "$venv/bin/python" -m pip --disable-pip-version-check \
+		install --no-deps -r "$requirements" ||
 		fail "pip could not install $requirements; run this again to go on"
 	touch "$venv/complete"
 }
 
 # set_up_venv VERSION LINK
 set_up_venv() {
-	local version=$1 link=$2 with key venv
+	local version=$1 link=$2 requirements=scripts/requirements-$1.txt with key venv
 
 	with=$(find_python "$version")
-	[ -n "$with" ] || fail "PyTorch $version needs Python $(
-		sed -n 's/^# python: //p' "scripts/requirements-$version.txt" | sed 's/ / to /'); set PYTHON to one"
+	[ -n "$with" ] || fail "PyTorch $version needs a Python from $(
+		sed -n 's/^# python: \(.*\) /\1 to /p' "$requirements"); set PYTHON to one"
 	key=$({
-		cat "scripts/requirements-$version.txt"
+		cat "$requirements"
 		"$with" -c 'import sys; print(sys.version_info[:2], sys.base_prefix)'
 	} | sha256sum | cut -c1-12)
 	venv=$cache/venv-$version-$key
@@ -250,7 +260,7 @@ set_up_torch() {
 	done
 }
 
-# --- CUDA headers ----------------------------------------------------------------------------------------------
+# CUDA headers.
 
 have_cuda_headers() { cmake -P cmake/FindCudaHeaders.cmake >/dev/null 2>&1; }
 
@@ -259,11 +269,14 @@ fetch_cuda_headers() {
 	local work
 
 	! have_cuda_headers || return 0
-	say "finds no CUDA toolkit; takes its headers from NVIDIA's Python packages, download 14 MB"
+	say "finds no CUDA toolkit; takes its headers from NVIDIA's Python packages, 14 MB"
 	work=$(mktemp -d "$cache/cuda-headers.XXXXXX")
 	quietly "$python" -m venv "$work/venv"
-	quietly "$work/venv/bin/python" -m pip --disable-pip-version-check download --no-deps -d "$work/wheels" \
-		-r scripts/requirements-cuda-headers.txt || { rm -rf "$work"; fail "pip could not download the CUDA headers"; }
+	if ! quietly "$work/venv/bin/python" -m pip --disable-pip-version-check download --no-deps \
+		-d "$work/wheels" -r scripts/requirements-cuda-headers.txt; then
+		rm -rf "$work"
+		fail "pip could not download the CUDA headers"
+	fi
 	"$work/venv/bin/python" - "$work" <<'END'
 import pathlib, sys, zipfile
 work = pathlib.Path(sys.argv[1])
@@ -280,7 +293,7 @@ END
 	rm -rf "$cache/cuda-headers"
 	mv "$work/new" "$cache/cuda-headers"
 	rm -rf "$work"
-	have_cuda_headers || fail "the CUDA headers in $cache/cuda-headers are not whole; remove that folder and run this again"
+	have_cuda_headers || fail "the CUDA headers in $cache/cuda-headers are not whole"
 }
 
 set_up_cuda_headers() {
@@ -289,7 +302,7 @@ set_up_cuda_headers() {
 	locked "$cache/cuda-headers.lock" fetch_cuda_headers
 }
 
-# --- Build -----------------------------------------------------------------------------------------------------
+# Build.
 
 build() {
 	local options=()

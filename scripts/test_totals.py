@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Adds up what ctest's --output-junit files tell; the last line is 'total: N passed, N failed, N skipped'.
+"""Adds up what ctest's --output-junit files tell; the last line is 'total: N passed, N failed, N
+skipped'.
 
-Exit 1 when a test failed, or when one was skipped that has no business to: on a machine that scripts/setup.sh has
-set up only the tests of a real GPU may be.
+Exit 1 when a test failed, or when one was skipped that has no business to: on a machine that
+scripts/setup.sh has set up only the tests of a real GPU may be.
 """
 
 import sys

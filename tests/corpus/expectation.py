@@ -1,0 +1,108 @@
+"""What a corpus program's comments say of the report it must get.
+
+Lines of their own, anywhere in the program:
+
+    # expect: LEAK              verdict of device 0; several that are right: SAWTOOTH|NOISY
+    # exit: 1                   exit code of gpuleak-report
+    # steps: 200                marks in the trace
+    # rate: 512                 bytes per step of the device, within 2 %
+    # forbid: LEAK GROWING      no finding may have one of these verdicts
+    # bound: unknown            of the top finding
+    # memory: 2G                size of the simulated GPU
+    # devices: 2                number of simulated GPUs
+    # version: 2.15             the PyTorch versions it holds for; others skip it
+
+Behind a line that allocates, a finding that must be there, its `where` on this line:
+
+    # <- LEAK rate=512          bytes per step of all findings of this line and verdict, within 2 %
+    # <- JUMP kind=optimizer-state size=2.0 first=1
+    # <- LEAK caller            the line must be in the stack, not be `where`
+    # <- LEAK swell             one block at a time, replaced by a larger one
+    # <- LEAK?                  a finding that may be there and need not
+
+A finding LEAK or GROWING on any other line is a false alarm, and fails.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+HEADER = re.compile(r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|version): +(.+?)\s*$")
+MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
+WORDS = {"caller", "swell"}
+OPTIONS = {"rate", "kind", "size", "first", "period"}
+
+
+@dataclass
+class Marker:
+    line: int
+    verdicts: tuple
+    optional: bool
+    words: tuple
+    options: dict
+
+    @property
+    def caller(self) -> bool:
+        return "caller" in self.words
+
+    def __str__(self) -> str:
+        wish = " ".join(f"{name} {value}" for name, value in self.options.items())
+        place = " in the stack" if self.caller else ""
+        return f"line {self.line}: {'|'.join(self.verdicts)}{place} {wish}".rstrip()
+
+
+@dataclass
+class Expectation:
+    path: Path
+    verdicts: tuple = ()
+    exit: int = 0
+    steps: Optional[int] = None
+    rate: Optional[float] = None
+    forbid: tuple = ()
+    bound: Optional[str] = None
+    memory: Optional[str] = None
+    devices: Optional[str] = None
+    version: Optional[str] = None
+    markers: list = field(default_factory=list)
+
+
+def parse_marker(number: int, match) -> Marker:
+    texts = match.group(3).split()
+    words = tuple(text for text in texts if "=" not in text)
+    options = dict(text.split("=", 1) for text in texts if "=" in text)
+    unknown = (set(options) - OPTIONS) | (set(words) - WORDS)
+    if unknown:
+        raise ValueError(f"line {number}: unknown in a marker: {' '.join(sorted(unknown))}")
+    return Marker(number, tuple(match.group(1).split("|")), bool(match.group(2)), words, options)
+
+
+def read_headers(path: Path) -> dict:
+    """The lines of their own alone, as text."""
+    return dict(
+        m.groups() for m in map(HEADER.match, path.read_text(encoding="utf-8").splitlines()) if m
+    )
+
+
+def read_expectation(path: Path) -> Expectation:
+    headers, lines = read_headers(path), path.read_text(encoding="utf-8").splitlines()
+    if "expect" not in headers:
+        raise ValueError(f"{path}: no '# expect:' line")
+    found = Expectation(path, tuple(headers.pop("expect").split("|")), int(headers.pop("exit", 0)))
+    for name, convert in (
+        ("steps", int),
+        ("rate", float),
+        ("forbid", lambda text: tuple(text.split())),
+    ):
+        if name in headers:
+            setattr(found, name, convert(headers.pop(name)))
+    for name, value in headers.items():
+        setattr(found, name, value)
+
+    for number, text in enumerate(lines, 1):
+        marker = MARKER.search(text)
+        if marker:
+            found.markers.append(parse_marker(number, marker))
+        elif "# <-" in text:
+            raise ValueError(f"{path}:{number}: not a marker: {text.strip()}")
+    return found

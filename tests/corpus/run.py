@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Runs a corpus program under the tracer and compares the report with what the program's
+comments say.
+
+Exit 0: as expected. 1: not. 77: PyTorch or the built programs are not there.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+from expectation import Expectation, Marker, read_expectation
+from harness import Failure, Skip, arguments, setup_from, tail, test_main
+
+ALARMS = ("LEAK", "GROWING")
+
+
+def near(got, want: float, share: float = 0.02) -> bool:
+    return got is not None and abs(got - want) <= share * abs(want)
+
+
+class Findings:
+    """The findings of one device, seen from one program."""
+
+    def __init__(self, sites: list, program: Path):
+        self.sites, self.program = sites, str(program)
+
+    def on(self, frame: dict, line: int) -> bool:
+        return bool(frame) and frame.get("file") == self.program and frame.get("line") == line
+
+    def touches(self, site: dict, marker: Marker) -> bool:
+        if marker.caller:
+            return any(self.on(frame, marker.line) for frame in site["stack"])
+        return self.on(site["where"], marker.line)
+
+    def of(self, marker: Marker) -> list:
+        return [
+            s for s in self.sites if s["verdict"] in marker.verdicts and self.touches(s, marker)
+        ]
+
+    def table(self) -> str:
+        rows = [("verdict", "B/step", "bytes", "blocks", "first", "where", "evidence")]
+        for site in self.sites[:25]:
+            where = site["where"] or {}
+            name = Path(where.get("file") or "?").name
+            place = f"{name}:{where.get('line')} in {where.get('function')}"
+            rate = site["bytes_per_step"]
+            rows.append(
+                (
+                    site["verdict"],
+                    "-" if rate is None else f"{rate:.1f}",
+                    str(site["bytes"]),
+                    str(site["blocks"]),
+                    str(site["first_step"]),
+                    place,
+                    site["evidence"] or "",
+                )
+            )
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+        return "\n".join(
+            "    " + "  ".join([*(cell.ljust(w) for cell, w in zip(row, widths)), row[-1]])
+            for row in rows
+        )
+
+
+def check_marker(findings: Findings, marker: Marker) -> list:
+    found = findings.of(marker)
+    if not found:
+        others = sorted({s["verdict"] for s in findings.sites if findings.touches(s, marker)})
+        return (
+            [] if marker.optional else [f"{marker}; got {', '.join(others) or 'no finding there'}"]
+        )
+
+    wrong = []
+    wish = marker.options
+    if "rate" in wish:
+        rates = [s["bytes_per_step"] for s in found]
+        if None in rates or not near(sum(rates), float(wish["rate"])):
+            wrong.append(f"{marker}; got {' + '.join(map(str, rates))} bytes per step")
+    if "kind" in wish and not any(
+        (s["kind"] or "").replace(" ", "-") == wish["kind"] for s in found
+    ):
+        wrong.append(f"{marker}; got kind {', '.join(str(s['kind']) for s in found)}")
+    if "size" in wish and not any(
+        near(s["size_in_parameters"], float(wish["size"]), 0.05) for s in found
+    ):
+        wrong.append(f"{marker}; got size {', '.join(str(s['size_in_parameters']) for s in found)}")
+    if "first" in wish and not any(s["first_step"] == int(wish["first"]) for s in found):
+        wrong.append(f"{marker}; got first step {', '.join(str(s['first_step']) for s in found)}")
+    if "period" in wish and not any(
+        near(s["period_steps"], float(wish["period"]), 0.1) for s in found
+    ):
+        wrong.append(f"{marker}; got period {', '.join(str(s['period_steps']) for s in found)}")
+    return wrong
+
+
+def check_alarms(findings: Findings, want: Expectation) -> list:
+    wrong = []
+    for site in findings.sites:
+        if site["verdict"] in want.forbid:
+            wrong.append(f"a finding {site['verdict']}, which must not be: {site['where']}")
+        elif site["verdict"] in ALARMS and not any(
+            findings.touches(site, m) and site["verdict"] in m.verdicts for m in want.markers
+        ):
+            wrong.append(f"a false alarm, {site['verdict']}: {site['where']}")
+    return wrong
+
+
+def check_top(findings: Findings, want: Expectation) -> list:
+    """The first finding is the one that the verdict is about, and on a line that is marked."""
+    named = [m for m in want.markers if set(m.verdicts) & set(want.verdicts)]
+    if not named:
+        return []
+    if not findings.sites:
+        return ["a top finding; got none"]
+    top = findings.sites[0]
+    if not any(findings.touches(top, m) for m in named):
+        lines = ", ".join(str(m.line) for m in named)
+        return [f"the top finding on line {lines}; got {top['verdict']} at {top['where']}"]
+    return []
+
+
+def check_report(report: dict, code: int, want: Expectation) -> list:
+    wrong = []
+
+    def expect(what: str, wanted, got) -> None:
+        if got != wanted:
+            wrong.append(f"{what} {wanted}; got {got}")
+
+    trace = report["trace"]
+    device = next((d for d in report["devices"] if d["device"] == 0), None)
+    if device is None:
+        return [f"a device 0; got {len(report['devices'])} devices"]
+    findings = Findings(device["sites"], want.path)
+
+    if device["verdict"] not in want.verdicts:
+        wrong.append(f"verdict {'|'.join(want.verdicts)}; got {device['verdict']}")
+    expect("exit code of gpuleak-report", want.exit, code)
+    if want.steps is not None:
+        expect("steps", want.steps, trace["steps"])
+    expect("nothing dropped:", 0, sum(trace["dropped"].values()))
+    expect("a complete trace:", True, trace["complete"])
+    if want.rate is not None and not near(device["bytes_per_step"], want.rate):
+        wrong.append(
+            f"{want.rate:.0f} bytes per step on the device; got {device['bytes_per_step']}"
+        )
+    if want.bound is not None and findings.sites:
+        expect("bound", want.bound, findings.sites[0]["bound"])
+    for marker in want.markers:
+        wrong += check_marker(findings, marker)
+    wrong += check_alarms(findings, want)
+    wrong += check_top(findings, want)
+    return [*wrong, "findings:\n" + findings.table()] if wrong else []
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--keep", type=Path, help="folder for the trace and its JSON (default: a temporary one)"
+    )
+    parser.add_argument("--torch", help="the PyTorch version in use, when it isn't 2.15.0")
+    parser.add_argument("program", type=Path)
+    options = parser.parse_args()
+
+    want = read_expectation(options.program.resolve())
+    if want.version and not (options.torch or "2.15.0").startswith(want.version):
+        raise Skip(f"holds for PyTorch {want.version} only")
+    setup = setup_from(options)
+    with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
+        folder = (options.keep or Path(scratch)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        trace = folder / f"{want.path.stem}.bin"
+        done = setup.execute(setup.run_command([want.path], memory=want.memory), trace)
+        if done.returncode not in (0, 101, 103):
+            raise Failure(
+                f"{want.path.name} exits {done.returncode}\n{tail(done.stdout + done.stderr)}"
+            )
+        report, code = setup.read(trace)
+        if options.keep:
+            (folder / f"{want.path.stem}.json").write_text(json.dumps(report, indent=1))
+
+    wrong = check_report(report, code, want)
+    run_exit = want.exit + 100 if want.exit else 0
+    if done.returncode != run_exit:
+        wrong.append(f"exit code of gpuleak run {run_exit}; got {done.returncode}")
+    if wrong:
+        raise Failure(f"{want.path.name}: expected\n  " + "\n  ".join(wrong))
+    verdict, steps = report["devices"][0]["verdict"], report["trace"]["steps"]
+    print(f"{want.path.name}: {verdict}, {steps} steps, as expected")
+
+
+if __name__ == "__main__":
+    test_main(main)

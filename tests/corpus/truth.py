@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""What a corpus program does to memory, told by PyTorch itself, without the tracer.
+
+Prints the allocated bytes at each optimizer step, and from PyTorch's own memory history which
+lines hold old blocks after the last one. Runs the program on the simulated GPU, or with --gpu on
+the real one. --check compares with the program's comments: a LEAK grows to its end, at the lines
+marked; where nothing may be found, nothing old is left behind that still grows.
+"""
+
+import argparse
+import os
+import runpy
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from expectation import Expectation, read_expectation
+from harness import Failure, arguments, setup_from, test_main
+
+INSIDE = "GPULEAK_TRUTH_INSIDE"
+NAIVE_MARGIN = 0.05
+ROUNDS = 6
+
+
+class Marks:
+    """Allocated, reserved and allocations so far at each optimizer step; at the last the history."""
+
+    def __init__(self, last_step):
+        self.allocated, self.reserved, self.count = [], [], []
+        self.last_step, self.events = last_step, []
+
+    def note(self, *_) -> None:
+        import torch
+
+        self.allocated.append(torch.cuda.memory_allocated())
+        self.reserved.append(torch.cuda.memory_reserved())
+        self.count.append(torch.cuda.memory_stats()["allocation.all.allocated"])
+        if len(self.allocated) == self.last_step:
+            self.keep_history()
+
+    def keep_history(self) -> None:
+        import torch
+
+        self.events = torch.cuda.memory._snapshot()["device_traces"][0]
+        torch.cuda.memory._record_memory_history(enabled=None)
+
+
+def program_line(frames: list, program: str):
+    """The innermost frame of the program itself."""
+    for frame in frames:
+        if frame["filename"] == program:
+            return frame["line"]
+    return None
+
+
+def live_blocks(marks: Marks, program: str) -> list:
+    """(birth step, size, line) of what is alive. Step k ends at the k-th optimizer step."""
+    import bisect
+
+    live, seen = {}, 0
+    for event in marks.events:
+        if event["action"] == "alloc":
+            seen += 1
+            birth = bisect.bisect_left(marks.count, seen) + 1
+            live[event["addr"]] = (birth, event["size"], program_line(event["frames"], program))
+        elif event["action"] == "free_requested":
+            live.pop(event["addr"], None)
+    return list(live.values())
+
+
+def by_line(blocks: list, now: int) -> dict:
+    """For each line: bytes, blocks, and the steps they are born in, but the first and last two."""
+    lines = defaultdict(lambda: {"bytes": 0, "blocks": 0, "births": set()})
+    for birth, size, line in blocks:
+        entry = lines[line]
+        entry["bytes"] += (size + 511) // 512 * 512
+        entry["blocks"] += 1
+        if 1 < birth < now - 1:
+            entry["births"].add(birth)
+    return lines
+
+
+def alarm(raised: bool) -> str:
+    return "alarm" if raised else "quiet"
+
+
+def naive(allocated: list, reserved: list) -> str:
+    """The rules people go by: R1 allocated always rose, R2 it ended above the first, R3 reserved."""
+    rose = all(b > a for a, b in zip(allocated, allocated[1:]))
+    above = [series[-1] > series[0] * (1 + NAIVE_MARGIN) for series in (allocated, reserved)]
+    return f"R1 {alarm(rose)}, R2 {alarm(above[0])}, R3 {alarm(above[1])}"
+
+
+def late_slope(series: list) -> float:
+    half = len(series) // 2
+    return (series[-1] - series[half]) / max(1, len(series) - 1 - half)
+
+
+def show_series(marks: Marks, program: Path) -> None:
+    series, n = marks.allocated, len(marks.allocated)
+    shown = sorted({*range(min(4, n)), *range(0, n, max(1, n // 12)), n - 1})
+    print(f"{program.name}: allocated at each of {n} optimizer steps:")
+    print("  " + ", ".join(f"{i + 1}: {series[i]}" for i in shown))
+    print(
+        f"  lowest {min(series)}, highest {max(series)}, "
+        f"{late_slope(series):.1f} B a step in the second half"
+    )
+    print(f"  {naive(series, marks.reserved)}")
+
+
+def show_lines(lines: dict, program: Path) -> None:
+    text = program.read_text().splitlines()
+    print(
+        "  alive after the last step, by line; births: distinct steps, without the first and last 2:"
+    )
+    for line, entry in sorted(lines.items(), key=lambda item: -item[1]["bytes"]):
+        births = sorted(entry["births"])
+        span = f"{births[0]}..{births[-1]}" if births else ""
+        place = f"{line:>4} {text[line - 1].strip()[:50]}" if line else "     not on a line of it"
+        print(
+            f"    {entry['bytes']:>12} B {entry['blocks']:>6} blocks, "
+            f"births {len(births):>4} {span:>9} {place}"
+        )
+
+
+def check_lines(lines: dict, want: Expectation) -> list:
+    """The lines marked LEAK hold blocks of many steps, and no other line does."""
+    wrong = []
+    leaks = {m.line for m in want.markers if "LEAK" in m.verdicts}
+    must = {m.line for m in want.markers if "LEAK" in m.verdicts and not m.optional and not m.words}
+    for line in sorted(must):
+        births = len(lines[line]["births"]) if line in lines else 0
+        if births < ROUNDS:
+            wrong.append(f"line {line} leaks; it holds blocks of {births} steps")
+    for line, entry in lines.items():
+        if want.exit == 1 and line and line not in leaks and len(entry["births"]) >= ROUNDS:
+            wrong.append(
+                f"line {line} does not leak; it holds blocks of {len(entry['births'])} steps"
+            )
+    return wrong
+
+
+def check(marks: Marks, lines: dict, want: Expectation) -> None:
+    wrong = check_lines(lines, want)
+    series = marks.allocated
+    if want.steps is not None and len(series) != want.steps:
+        wrong.append(f"{want.steps} steps; got {len(series)}")
+    if want.exit == 1 and series[-1] <= series[len(series) // 2]:
+        wrong.append("growth in the second half; there is none")
+    if want.rate is not None and abs(late_slope(series) - want.rate) > 0.02 * want.rate:
+        wrong.append(f"{want.rate:.0f} bytes per step; got {late_slope(series):.1f}")
+    if wrong:
+        raise Failure(f"{want.path.name}: its comments say\n  " + "\n  ".join(wrong))
+
+
+def inside(options: argparse.Namespace) -> None:
+    import torch
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    program = options.program.resolve()
+    want = read_expectation(program)
+    marks = Marks(want.steps)
+    register_optimizer_step_post_hook(marks.note)
+    torch.cuda.memory._record_memory_history(
+        enabled="all", context="alloc", stacks="python", max_entries=10_000_000
+    )
+    sys.argv = [str(program)]
+    runpy.run_path(str(program), run_name="__main__")
+    if not marks.events:
+        marks.keep_history()
+    lines = by_line(live_blocks(marks, str(program)), len(marks.allocated))
+    show_series(marks, program)
+    show_lines(lines, program)
+    if options.check:
+        check(marks, lines, want)
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--check", action="store_true", help="compare with the program's comments")
+    parser.add_argument("program", type=Path)
+    options = parser.parse_args()
+    if os.environ.get(INSIDE):
+        inside(options)
+        return
+    setup = setup_from(options)
+    os.environ[INSIDE] = "1"
+    sys.stdout.flush()
+    memory = read_expectation(options.program).memory
+    command = setup.run_command(
+        [str(Path(__file__).resolve()), *sys.argv[1:]], trace=False, memory=memory
+    )
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    test_main(main)
