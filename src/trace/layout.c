@@ -50,7 +50,7 @@ bool layout_header(struct gpuleak_file_header *header, uint64_t size, uint64_t r
 
 	memset(header, 0, sizeof(*header));
 	size = size / GPULEAK_PAGE * GPULEAK_PAGE;
-	if (size < LAYOUT_SIZE_MIN || size > LAYOUT_SIZE_MAX)
+	if (size < LAYOUT_SIZE_MIN || size > LAYOUT_SIZE_MAX || ring > size)
 		return false;
 	rest = size - (uint64_t)FIXED_PAGES * GPULEAK_PAGE;
 	ring = ring ? pages(ring) : pages(rest / 3);

@@ -11,7 +11,7 @@
 /* The finalizer of splitmix64: each input bit changes about half of the output's. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
-	hash += value + 0x9e3779b97f4a7c15ull;
+	hash = hash * 0x9e3779b97f4a7c15ull + value + 0x9e3779b97f4a7c15ull;
 	hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ull;
 	hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebull;
 	return hash ^ (hash >> 31);

@@ -129,7 +129,7 @@ bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct p
 	int64_t offset;
 
 	frame_clear(frame);
-	if (i >= stack->depth)
+	if (i >= stack->depth || python_runtime.is_finalizing())
 		return false;
 	from = stack->frame[i];
 	code = code_of(from, offsets);

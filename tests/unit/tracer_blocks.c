@@ -1,0 +1,68 @@
+/* The block table against a plain array: random puts and takes, addresses that collide. */
+#include "tracer/blocks.h"
+
+#include <stdlib.h>
+
+#include "test.h"
+
+enum {
+	ADDRESSES = 5000,
+	EVENTS = 200000
+};
+
+static struct block model[ADDRESSES]; /* address 0: not live */
+static struct block_table table;
+
+/* Steps of 512 bytes, with a few far away: both neighbours and strangers. */
+static uint64_t address_of(unsigned i)
+{
+	return 0x7f0000000000ull + (uint64_t)i * 512 + (i % 7 == 0 ? 1ull << 35 : 0);
+}
+
+static void put(unsigned i, uint32_t step)
+{
+	struct block block = {address_of(i), (uint64_t)i * 8 + step, i, step};
+	struct block replaced;
+
+	EXPECT(blocks_put(&table, &block, &replaced));
+	EXPECT_U64(replaced.address, model[i].address);
+	if (replaced.address)
+		EXPECT_U64(replaced.size, model[i].size);
+	model[i] = block;
+}
+
+static void take(unsigned i)
+{
+	struct block block = {0};
+	bool taken = blocks_take(&table, address_of(i), &block);
+
+	EXPECT_U64(taken, model[i].address != 0);
+	if (taken) {
+		EXPECT_U64(block.size, model[i].size);
+		EXPECT_U64(block.site, i);
+		EXPECT_U64(block.birth, model[i].birth);
+	}
+	model[i].address = 0;
+}
+
+int main(void)
+{
+	uint32_t live = 0;
+
+	srand(1);
+	for (uint32_t step = 0; step < EVENTS && !test_failures; step++) {
+		unsigned i = (unsigned)rand() % ADDRESSES;
+
+		if (rand() % 2)
+			put(i, step);
+		else
+			take(i);
+	}
+	for (unsigned i = 0; i < ADDRESSES; i++)
+		live += model[i].address != 0;
+	EXPECT_U64(table.count, live);
+	for (unsigned i = 0; i < ADDRESSES; i++)
+		take(i);
+	EXPECT_U64(table.count, 0);
+	return test_result();
+}

@@ -1,0 +1,112 @@
+/* Names of traces: yesterday's is kept as .old, a living writer's is left alone. */
+#include "tracer/output_claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static char folder[] = "/tmp/gpuleak-claim-XXXXXX";
+
+static struct output_name path(const char *file)
+{
+	struct output_name name;
+
+	snprintf(name.path, sizeof(name.path), "%s/%s", folder, file);
+	return name;
+}
+
+static void write_file(const char *file, const char *text)
+{
+	struct output_name name = path(file);
+	int fd = open(name.path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	EXPECT(fd >= 0);
+	EXPECT(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+static const char *content(const char *file)
+{
+	static char text[64];
+	struct output_name name = path(file);
+	int fd = open(name.path, O_RDONLY);
+	ssize_t size;
+
+	if (fd < 0)
+		return "(no file)";
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return text;
+}
+
+static struct output_name claim(const char *text)
+{
+	struct output_name name = path("trace.bin");
+	struct output_name temporary = path("temporary");
+
+	write_file("temporary", text);
+	EXPECT(output_claim(&name, &temporary));
+	return name;
+}
+
+static void old_traces_are_kept(void)
+{
+	claim("first");
+	EXPECT_STR(content("trace.bin"), "first");
+	claim("second");
+	claim("third");
+	EXPECT_STR(content("trace.bin"), "third");
+	EXPECT_STR(content("trace.bin.old"), "first");
+	EXPECT_STR(content("trace.bin.old.2"), "second");
+}
+
+static void a_living_writer_keeps_its_name(void)
+{
+	struct output_name mine = path("trace.bin");
+	int fd = open(mine.path, O_RDWR);
+	char expected[64];
+	struct output_name got;
+
+	EXPECT(flock(fd, LOCK_EX | LOCK_NB) == 0);
+	got = claim("other");
+	EXPECT_STR(content("trace.bin"), "third");
+	snprintf(expected, sizeof(expected), "trace.%ld.bin", (long)getpid());
+	EXPECT_STR(strrchr(got.path, '/') + 1, expected);
+	EXPECT_STR(content(expected), "other");
+	close(fd);
+}
+
+/* A link planted in a shared folder must not lead us to somebody's file. */
+static void a_link_is_not_followed(void)
+{
+	struct output_name name = path("trace.bin");
+	struct output_name target = path("precious");
+	struct output_name got;
+
+	write_file("precious", "precious");
+	EXPECT(unlink(name.path) == 0);
+	EXPECT(symlink(target.path, name.path) == 0);
+	got = claim("mine");
+	EXPECT_STR(content("precious"), "precious");
+	EXPECT(strcmp(got.path, name.path) != 0);
+}
+
+int main(void)
+{
+	char command[128];
+
+	if (!mkdtemp(folder))
+		return TEST_FAIL;
+	old_traces_are_kept();
+	a_living_writer_keeps_its_name();
+	a_link_is_not_followed();
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	EXPECT(system(command) == 0);
+	return test_result();
+}
