@@ -8,11 +8,11 @@
 struct scan {
 	const uint8_t *next, *end;
 	int64_t address; /* bytes of bytecode up to the current entry's end */
-	int32_t line;	 /* running line, moved by every entry */
+	int64_t line;	 /* running line, moved by every entry; broken tables can't overflow it */
 };
 
 /* Up to 3.9: pairs of a step in the bytecode and the step in lines that follows it. */
-static int32_t line_from_lnotab(struct scan *scan, int64_t offset)
+static int64_t line_from_lnotab(struct scan *scan, int64_t offset)
 {
 	for (; scan->end - scan->next >= 2; scan->next += 2) {
 		scan->address += scan->next[0];
@@ -24,7 +24,7 @@ static int32_t line_from_lnotab(struct scan *scan, int64_t offset)
 }
 
 /* 3.10: pairs of a length in bytecode and the line step to it; -128 has no line. */
-static int32_t line_from_table(struct scan *scan, int64_t offset)
+static int64_t line_from_table(struct scan *scan, int64_t offset)
 {
 	for (; scan->end - scan->next >= 2; scan->next += 2) {
 		int8_t step = (int8_t)scan->next[1];
@@ -77,7 +77,7 @@ static void take_location(struct scan *scan)
 }
 
 /* 3.11 and later. */
-static int32_t line_from_locations(struct scan *scan, int64_t offset)
+static int64_t line_from_locations(struct scan *scan, int64_t offset)
 {
 	while (scan->next < scan->end && scan->address <= offset)
 		take_location(scan);
@@ -94,11 +94,11 @@ int32_t python_line(const struct python_lines *lines, int64_t offset)
 
 	switch (lines->format) {
 	case PYTHON_LINES_LNOTAB:
-		return line_from_lnotab(&scan, offset);
+		return (int32_t)line_from_lnotab(&scan, offset);
 	case PYTHON_LINES_TABLE:
-		return line_from_table(&scan, offset);
+		return (int32_t)line_from_table(&scan, offset);
 	case PYTHON_LINES_LOCATIONS:
-		return line_from_locations(&scan, offset);
+		return (int32_t)line_from_locations(&scan, offset);
 	}
 	return lines->first_line;
 }

@@ -1,0 +1,53 @@
+# The stack walkers: native ones in C, Python's on each interpreter of this machine.
+set(walker_sources memory.c native_elf.c native_frame.c native_modules.c native_stack.c native_symbols.c
+  python_frame.c python_lines.c python_offsets.c python_probe.c python_runtime.c python_text.c
+  python_walk.c python_watch.c)
+list(TRANSFORM walker_sources PREPEND "${PROJECT_SOURCE_DIR}/src/tracer/")
+
+add_library(pyframes_library MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_library.c")
+target_link_libraries(pyframes_library PRIVATE gpuleak_build)
+
+gpuleak_unit_test(pyframes_native "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_native.c" ${walker_sources}
+  LIBS ${CMAKE_DL_LIBS})
+target_compile_definitions(test_pyframes_native PRIVATE
+  PYFRAMES_LIBRARY="$<TARGET_FILE:pyframes_library>")
+set_target_properties(test_pyframes_native PROPERTIES ENABLE_EXPORTS ON)
+add_dependencies(test_pyframes_native pyframes_library)
+
+gpuleak_unit_test(pyframes_parts "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_parts.c" ${walker_sources}
+  LIBS ${CMAKE_DL_LIBS})
+
+# Loaded by unmodified interpreters, so without a sanitizer's run-time.
+add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
+target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
+
+set(GPULEAK_PYFRAMES_PYTHONS "" CACHE STRING "More interpreters to test the Python stacks on")
+set(interpreters ${GPULEAK_PYFRAMES_PYTHONS})
+foreach(name python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 python3.15)
+  find_program(PYFRAMES_${name} ${name})
+  mark_as_advanced(PYFRAMES_${name})
+  if(PYFRAMES_${name})
+    list(APPEND interpreters "${PYFRAMES_${name}}")
+  endif()
+endforeach()
+
+# One test for each version that runs; a name on PATH may be an empty promise.
+set(seen "")
+foreach(interpreter IN LISTS interpreters)
+  execute_process(COMMAND "${interpreter}" -c "import ctypes, platform; print(platform.python_version())"
+    OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed OR version IN_LIST seen)
+    continue()
+  endif()
+  list(APPEND seen "${version}")
+  foreach(part check code exit)
+    add_test(NAME unit.pyframes_${part}_${version} COMMAND "${interpreter}"
+      "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_${part}.py" "$<TARGET_FILE:pyframes_hook>")
+    set_tests_properties(unit.pyframes_${part}_${version} PROPERTIES
+      LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+  endforeach()
+endforeach()
+if(NOT seen)
+  add_test(NAME unit.pyframes COMMAND sh -c "echo no Python here; exit 77")
+  set_tests_properties(unit.pyframes PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
+endif()
