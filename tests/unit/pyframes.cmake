@@ -17,6 +17,10 @@ add_dependencies(test_pyframes_native pyframes_library)
 gpuleak_unit_test(pyframes_parts "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_parts.c" ${walker_sources}
   LIBS ${CMAKE_DL_LIBS})
 
+gpuleak_unit_test(pyframes_fake "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_fake.c" ${walker_sources}
+  LIBS ${CMAKE_DL_LIBS})
+set_target_properties(test_pyframes_fake PROPERTIES ENABLE_EXPORTS ON)
+
 # Loaded by unmodified interpreters, so without a sanitizer's run-time.
 add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
 target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
