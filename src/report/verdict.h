@@ -101,11 +101,11 @@ struct verdict_timeline {
 	double demand_first;	 /* bytes: peak - trough within a step, early ... */
 	double demand_last;	 /* ... and late */
 	double demand_growth;	 /* factor between them; 1: none or unknown */
+	double demand_swing;	 /* bytes: middle spread of it within a sixteenth of the run */
 	double demand_tau;	 /* Kendall's tau of 16 block medians; 1: rises throughout */
 	double stranded_first;	 /* bytes reserved above what the peak needs, a quarter in ... */
 	double stranded_last;	 /* ... at the end ... */
 	double stranded_late;	 /* ... and three quarters in */
-	uint64_t allocated;	 /* bytes: median at the marks */
 	uint64_t peak;		 /* highest peak seen */
 	uint64_t reserved;	 /* at the last mark */
 	uint64_t last_peak;	 /* the highest peak of the last tenth */
@@ -113,8 +113,8 @@ struct verdict_timeline {
 };
 
 /*
- * `entries` ascending by step, the open one last; an entry that isn't in order is
- * left out.  All zero when there are none.
+ * `entries` ascending by step, the open one last; from an entry out of order on they are
+ * left out.  All zero, a growth of 1, when there are none.
  */
 void verdict_timeline(struct verdict_timeline *timeline,
 		      const struct gpuleak_timeline_entry *entries, size_t count);
@@ -140,17 +140,23 @@ struct verdict_site {
 	uint64_t bytes;	     /* live at the last mark */
 	uint64_t kept_bytes; /* of these, in births counted by `rounds` */
 	uint32_t kept_blocks;
-	uint32_t period_steps; /* of regular rounds or of a sawtooth; 0: none */
-	double bytes_per_step; /* LEAK and GROWING, else 0 */
-	double confidence;     /* LEAK and GROWING, else 0 */
-	uint32_t since;	       /* step in which growth stopped or began to slow; 0: neither */
-	uint32_t release_age;  /* steps: the oldest age at which it gives memory back; 0: none */
-	uint32_t max_age;      /* steps, of a block that was freed */
+	uint32_t period_steps;	      /* of regular rounds or of a sawtooth; 0: none */
+	double bytes_per_step;	      /* LEAK and GROWING, else 0 */
+	double bytes_per_step_spread; /* half width of its range */
+	double confidence;	      /* LEAK and GROWING, else 0 */
+	uint32_t since;	      /* step in which growth stopped or began to slow; 0: neither */
+	uint32_t release_age; /* steps: the oldest age at which it gives memory back; 0: none */
+	bool release_known;   /* ... it has been seen to do so; at age 0: within the step */
+	uint32_t max_age;     /* steps, of a block that was freed */
+	uint32_t overdue_age; /* steps; what is older counts as kept */
+	uint32_t oldest_age;  /* steps, of what is alive and was born after step 0 */
+	double late_ratio;    /* SLOWING, FADED: births of the late half by those of the early */
 	uint64_t frees;
 	uint32_t steps_missing; /* GROWING: about so many more steps until LEAK; 0: unknown */
 	uint32_t now;		/* the last mark */
 	uint64_t swing;		/* bytes: highest - lowest at the marks after the first quarter */
-	uint64_t highest;	/* bytes at any mark */
+	uint64_t lowest;	/* bytes at the marks after the first quarter */
+	uint64_t highest;	/* the same */
 	double swell_factor;	/* SWELLING, DEMAND: growth of the site's live bytes ... */
 	double demand_factor;	/* ... and of the demand of the steps */
 	uint64_t swell_bytes;	/* SWELLING: growth over `swell_steps` steps */
@@ -180,24 +186,29 @@ struct verdict_device_input {
 
 struct verdict_device {
 	enum verdict label;
-	size_t site;	       /* the site that names it, or VERDICT_NO_SITE */
-	double bytes_per_step; /* of all LEAK sites and the pool; of all GROWING ones if no LEAK */
+	size_t site;		   /* the site that names it, or VERDICT_NO_SITE */
+	struct verdict_site named; /* a copy of it */
+	struct verdict_site pool;  /* a finding of its own where its label is VERDICT_LEAK */
+	double bytes_per_step;	   /* of all LEAK sites and the pool; without: of all GROWING */
 	double bytes_per_step_low, bytes_per_step_high;
-	double confidence;		/* the highest of those */
-	bool bound_unknown;		/* true of all LEAK sites */
-	uint32_t counts[VERDICT_COUNT]; /* sites that bear each label, suppressed ones left out */
-	uint64_t full_at_step;		/* 0: unknown or not sound */
-	uint64_t full_at_step_low, full_at_step_high;
-	double full_in_seconds; /* 0: unknown */
-	uint64_t named_bytes;	/* JUMP, PLATEAU: of all such sites; SAWTOOTH, NOISY: the swing */
-	uint64_t threshold;	/* bytes: from JUMP on, less doesn't name a device */
-	uint64_t stranded;	/* FRAGMENTATION: bytes reserved above what the peak needs */
-	bool reaches_ceiling;	/* SAWTOOTH: one more tooth beside today's peak hits the capacity */
-	uint32_t marks_missing; /* SHORT: so many more marks */
-	uint32_t longest_period;  /* steps: leaks rarer than this can't be confirmed by this run */
-	struct verdict_site pool; /* a finding of its own where `label` is VERDICT_LEAK */
+	double confidence;  /* the highest of those */
+	bool bound_unknown; /* true of all of those */
+	uint32_t
+		counts[VERDICT_COUNT]; /* sites of each label, without suppressed and pooled ones */
+	uint64_t full_at_step;	       /* 0: unknown, or not sound */
+	uint64_t full_at_step_low;
+	uint64_t full_at_step_high; /* 0: perhaps never */
+	double full_in_seconds;	    /* 0: unknown */
+	uint64_t named_bytes;	 /* JUMP, PLATEAU: of all such sites; SAWTOOTH, NOISY: the swing */
+	uint64_t stayed_bytes;	 /* of all JUMP and PLATEAU sites */
+	uint64_t threshold;	 /* bytes: from JUMP on, less doesn't name a device */
+	uint64_t stranded;	 /* FRAGMENTATION: bytes reserved above what the peak needs */
+	bool reaches_ceiling;	 /* SAWTOOTH: a tooth twice as high would hit the capacity */
+	uint32_t now;		 /* the last mark */
+	uint32_t oldest_age;	 /* steps, of what is alive and was born after step 0 */
+	uint32_t marks_missing;	 /* SHORT: so many more marks */
+	uint32_t longest_period; /* steps: leaks rarer than this can't be confirmed by this run */
 	struct verdict_timeline timeline;
-	struct verdict_site named; /* copy of the site at `site` */
 };
 
 #define VERDICT_NO_SITE SIZE_MAX
