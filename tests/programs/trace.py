@@ -1,0 +1,195 @@
+"""A second reader of trace files, for tests: what docs/trace-format.md says, in Python.
+
+Independent of the C reader on purpose, and for sound files only.
+Run by itself it prints a trace: python trace.py trace.bin
+"""
+import struct
+import sys
+
+SECTIONS = {
+    1: "run", 2: "state", 3: "strings", 4: "frames", 5: "stacks", 6: "sites",
+    7: "evidence", 8: "devices", 9: "timeline", 10: "notes", 11: "ring",
+}
+RUN = struct.Struct("<IIiiQQ16I")
+RUN_NAMES = (
+    "pid flags rank world_size started ring_page_size host argv folder program python torch cuda "
+    "tracer stdlib packages main_file main_package python_why native_why optimizer empty_why"
+).split()
+STATE_NAMES = (
+    "begun committed "
+    "mark0 when0 events0 parameters_count0 _0 parameters_bytes0 "
+    "mark1 when1 events1 parameters_count1 _1 parameters_bytes1 "
+    "status clock gave_up_why devices strings_used frames_used stacks_used sites_used "
+    "evidence_used notes_used ring_claimed dropped_events dropped_sites dropped_blocks "
+    "dropped_evidence dropped_notes unknown_frees replaced paused_events finished"
+).split()
+SITE_VERSION = struct.Struct("<6Q8I")
+SITE_NAMES = (
+    "mark allocs frees alloc_bytes live_bytes peak_bytes peak_epoch live_blocks first_step "
+    "last_step max_age rounds evidence reserved"
+).split()
+DEVICE_VERSION = struct.Struct("<10Q8I2I5Q")
+DEVICE_NAMES = (
+    "mark allocated reserved peak peak_reserved first_allocated first_reserved outside "
+    "outside_peak allocs blocks peak_epoch peak_step outside_epoch timeline_half timeline_count "
+    "timeline_shift _ open_first open_last open_when open_allocated open_peak open_trough "
+    "open_reserved"
+).split()
+TIMELINE = struct.Struct("<2I5Q")
+FRAME = struct.Struct("<Q8I")
+EVENT = struct.Struct("<QqQII")
+NOTE = struct.Struct("<IIQIIQQQII")
+KINDS = {1: "alloc", 2: "free", 3: "malloc", 4: "cuda_free", 5: "reserved", 6: "mark", 7: "oom"}
+
+
+class Trace:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.bytes = file.read()
+        magic, major, _minor, _header, order, count, self.size = struct.unpack_from(
+            "<8sHHIIIQ", self.bytes
+        )
+        assert magic == b"GPULEAK\0" and major == 1 and order == 0x01020304, "not a trace"
+        self.sections = {}
+        for i in range(count):
+            kind, item, offset, size = struct.unpack_from("<IIQQ", self.bytes, 32 + 24 * i)
+            self.sections[SECTIONS.get(kind, kind)] = (offset, size, item)
+        self.run = dict(zip(RUN_NAMES, RUN.unpack_from(self.bytes, self.at("run"))))
+
+        self.state = dict(zip(STATE_NAMES, self._state()))
+        self.committed = self.state["committed"]
+
+    def at(self, section, item=0):
+        offset, size, stride = self.sections[section]
+        assert 0 <= item * stride < size, (section, item)
+        return offset + item * stride
+
+    def _state(self):
+        values = struct.unpack_from("<2Q" + "3Q2IQ" * 2 + "4I16Q", self.bytes, self.at("state"))
+        return values
+
+    def string(self, number):
+        if number == 0:
+            return None
+        at = self.sections["strings"][0] + 4 * number
+        (size,) = struct.unpack_from("<I", self.bytes, at)
+        return self.bytes[at + 4 : at + 4 + size].decode("utf-8", "surrogateescape")
+
+    def _newest(self, layout, names, at):
+        versions = [
+            dict(zip(names, layout.unpack_from(self.bytes, at + i * layout.size)))
+            for i in range(2)
+        ]
+        sound = [v for v in versions if 0 < v["mark"] <= self.committed]
+        return max(sound, key=lambda v: v["mark"], default=None)
+
+    def sites(self):
+        """Sites with a version of a committed mark, with their frames."""
+        found = []
+        for number in range(self.state["sites_used"]):
+            at = self.at("sites", number)
+            _key, stack, device, source, flags = struct.unpack_from("<QIHBB", self.bytes, at)
+            site = self._newest(SITE_VERSION, SITE_NAMES, at + 32)
+            if site is None:
+                continue
+            site.update(number=number, device=device, source=source, flags=flags)
+            site["frames"] = self.frames(stack)
+            found.append(site)
+        return found
+
+    def frames(self, stack):
+        base = self.sections["stacks"][0]
+        count, _flags = struct.unpack_from("<II", self.bytes, base + 4 * stack)
+        return [
+            self.frame(number)
+            for number in struct.unpack_from("<%dI" % count, self.bytes, base + 4 * stack + 8)
+        ]
+
+    def frame(self, number):
+        offset, language, line, first, file, function, qualname, module, _build = FRAME.unpack_from(
+            self.bytes, self.at("frames", number)
+        )
+        return {
+            "language": language, "line": line, "first_line": first, "offset": offset,
+            "file": self.string(file), "function": self.string(function),
+            "qualname": self.string(qualname), "module": self.string(module),
+        }
+
+    def devices(self):
+        found = {}
+        for number in range(self.state["devices"]):
+            at = self.at("devices", number)
+            device, name, uuid, _r, capacity = struct.unpack_from("<IIIIQ", self.bytes, at)
+            version = self._newest(DEVICE_VERSION, DEVICE_NAMES, at + 24)
+            if version is None:
+                continue
+            version.update(
+                device=device, name=self.string(name), uuid=self.string(uuid), capacity=capacity
+            )
+            version["timeline"] = self._timeline(number, version)
+            found[device] = version
+        return found
+
+    def _timeline(self, number, version):
+        offset, size, stride = self.sections["timeline"]
+        share = size // stride // 16 // 2
+        first = 2 * number + version["timeline_half"]
+        names = "first_step last_step when allocated peak trough reserved".split()
+        return [
+            dict(zip(names, TIMELINE.unpack_from(self.bytes, offset + (first * share + i) * stride)))
+            for i in range(version["timeline_count"])
+        ]
+
+    def events(self):
+        """The ring's events, oldest page first."""
+        offset, size, stride = self.sections["ring"]
+        pages = []
+        for i in range(size // stride):
+            sequence, allocated, reserved, device, _p = struct.unpack_from(
+                "<QQQII", self.bytes, offset + i * stride
+            )
+            if sequence:
+                pages.append((sequence, offset + i * stride, device))
+        for sequence, at, device in sorted(pages):
+            for i in range(127):
+                address, size, when, site, step = EVENT.unpack_from(self.bytes, at + 32 * (i + 1))
+                kind = when >> 56
+                if not kind:
+                    break
+                yield {
+                    "kind": KINDS[kind], "address": address, "size": size, "site": site,
+                    "step": step, "device": device, "when": when & ((1 << 56) - 1),
+                }
+
+    def notes(self):
+        names = "kind step when device stack size allocated held text".split()
+        found = []
+        for i in range(self.state["notes_used"]):
+            values = NOTE.unpack_from(self.bytes, self.at("notes", i))
+            note = dict(zip(names, values))
+            note["text"] = self.string(note["text"])
+            found.append(note)
+        return found
+
+
+def main():
+    trace = Trace(sys.argv[1])
+    for name, value in trace.run.items():
+        text = name in RUN_NAMES[6:]
+        print("%-16s %s" % (name, repr(trace.string(value)) if text else value))
+    print({k: v for k, v in trace.state.items() if v})
+    for device in trace.devices().values():
+        print({k: v for k, v in device.items() if k != "timeline"})
+    for site in sorted(trace.sites(), key=lambda s: -s["live_bytes"]):
+        print(
+            "%10d bytes %6d blocks %8d allocs %8d frees rounds %d age %d flags %d" % tuple(
+                site[k] for k in
+                ("live_bytes", "live_blocks", "allocs", "frees", "rounds", "max_age", "flags")
+            )
+        )
+        for frame in site["frames"][:6]:
+            print("      %(file)s:%(line)s %(function)s %(module)s" % frame)
+
+
+if __name__ == "__main__":
+    main()
