@@ -1,0 +1,43 @@
+/*
+ * Whose code a frame is: the user's, an installed library's, PyTorch's or
+ * Python's own.
+ */
+#ifndef GPULEAK_REPORT_CODE_H
+#define GPULEAK_REPORT_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/names.h"
+#include "report/snapshot.h"
+
+enum code_owner {
+	CODE_UNKNOWN = 0, /* not looked at, or damaged */
+	CODE_USER = 1,
+	CODE_LIBRARY = 2, /* installed, neither PyTorch nor the standard library */
+	CODE_TORCH = 3,
+	CODE_STANDARD = 4, /* the standard library, and frozen modules */
+	CODE_NATIVE = 5,
+	CODE_NATIVE_TORCH = 6, /* PyTorch's allocator and kernels, and the tracer */
+};
+
+struct code_map {
+	const struct snapshot *snapshot; /* borrowed */
+	const char *const *patterns;	 /* borrowed: what else is the user's */
+	size_t pattern_count;
+	uint8_t *owners;     /* owned, by frame: enum code_owner */
+	uint32_t paths_left; /* so many more are looked at: bounds the time for any bytes */
+};
+
+/* `patterns`: those of --user-code.  All that is borrowed must outlive `map`. */
+void code_map_init(struct code_map *map, const struct snapshot *snapshot,
+		   const char *const *patterns, size_t pattern_count);
+void code_map_release(struct code_map *map);
+
+/* The owner of a frame of the snapshot; of NULL: CODE_UNKNOWN. */
+enum code_owner code_owner(struct code_map *map, const struct gpuleak_frame *frame);
+
+/* The file of a Python frame, absolute; "?" where it is damaged. */
+void code_file(const struct snapshot *snapshot, const struct gpuleak_frame *frame, char *path);
+
+#endif

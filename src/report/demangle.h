@@ -1,0 +1,18 @@
+/*
+ * Names of C++ functions as people know them.
+ */
+#ifndef GPULEAK_REPORT_DEMANGLE_H
+#define GPULEAK_REPORT_DEMANGLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/names.h"
+
+/*
+ * "at::native::empty_cuda" of "_ZN2at6native10empty_cudaEv".  Reads plain and nested
+ * names only: false for templates, operators and whatever else there is.
+ */
+bool demangle(struct text symbol, char *name, size_t size);
+
+#endif

@@ -1,0 +1,281 @@
+#include "report/findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/memory.h"
+
+uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device)
+{
+	uint32_t epoch = site->source == GPULEAK_SOURCE_CUDART ? device->at.outside_epoch
+							       : device->at.peak_epoch;
+
+	return site->at.peak_epoch == epoch ? site->at.peak_bytes : site->at.live_bytes;
+}
+
+/* True of a site that holds or held memory across a mark. */
+static bool site_holds(const struct snapshot_site *site)
+{
+	return site->at.evidence || site->at.live_bytes || site->at.live_blocks;
+}
+
+static bool is_segment(const struct snapshot_site *site)
+{
+	return site->flags & GPULEAK_SITE_SEGMENT;
+}
+
+/*
+ * Collect the device's sites, PyTorch's segments last: what those hold is what the
+ * other sites hold, and a verdict on them would be one on the same memory again.
+ */
+static void collect_sites(struct findings *findings, const struct snapshot *snapshot, bool all)
+{
+	size_t count = 0;
+
+	findings->origins = memory_new(snapshot->site_count, sizeof(*findings->origins));
+	for (int segments = 0; segments < 2; segments++) {
+		for (size_t i = 0; i < snapshot->site_count; i++) {
+			const struct snapshot_site *site = &snapshot->sites[i];
+
+			if (site->device != findings->device->device ||
+			    is_segment(site) != segments)
+				continue;
+			if (all || (site_holds(site) && !segments))
+				findings->origins[count++] = site;
+			else
+				findings->quiet += !segments;
+		}
+		if (!segments)
+			findings->site_count = count;
+	}
+	findings->segment_count = count - findings->site_count;
+}
+
+static void judge_sites(struct findings *findings, const struct snapshot *snapshot)
+{
+	size_t count = findings->site_count + findings->segment_count;
+
+	findings->sites = memory_new(count, sizeof(*findings->sites));
+	for (size_t i = 0; i < count; i++)
+		verdict_site(&findings->sites[i],
+			     &(struct verdict_site_input){
+				     .now = snapshot->steps,
+				     .version = &findings->origins[i]->at,
+				     .evidence = snapshot_evidence(snapshot, findings->origins[i]),
+				     .timeline = &findings->timeline,
+			     });
+}
+
+static void judge_device(struct findings *findings, const struct snapshot *snapshot)
+{
+	const struct snapshot_device *device = findings->device;
+
+	verdict_device(&findings->verdict, &(struct verdict_device_input){
+						   .now = snapshot->steps,
+						   .peak = device->at.peak,
+						   .capacity = device->capacity,
+						   .others = device->at.outside,
+						   .timeline = &findings->timeline,
+						   .sites = findings->sites,
+						   .site_count = findings->site_count,
+					   });
+}
+
+static void place_sites(struct findings *findings, struct code_map *map)
+{
+	size_t count = findings->site_count + findings->segment_count;
+
+	findings->places = memory_new(count, sizeof(*findings->places));
+	for (size_t i = 0; i < count; i++) {
+		const struct snapshot_site *site = findings->origins[i];
+		struct stack stack;
+		bool sound = names_stack(&map->snapshot->names, site->stack, &stack);
+
+		if (site->flags & GPULEAK_SITE_OVERFLOW)
+			continue;
+		place_of_stack(&findings->places[i], map, &stack);
+		if (!sound || findings->places[i].damaged)
+			findings->damaged++;
+	}
+}
+
+/*
+ * Threads of autograd have no Python frames.  What they allocate is put down to
+ * the line that called backward(), when all of the device's sites agree on one.
+ */
+static void place_backward(struct findings *findings, const struct names *names)
+{
+	const struct gpuleak_frame *line = NULL;
+
+	for (size_t i = 0; i < findings->site_count; i++) {
+		const struct gpuleak_frame *other = findings->places[i].backward;
+
+		if (!other)
+			continue;
+		if (line && !place_frames_same(names, line, other))
+			return;
+		line = other;
+	}
+	for (size_t i = 0; line && i < findings->site_count; i++)
+		if ((findings->origins[i]->flags & GPULEAK_SITE_BACKWARD) &&
+		    !findings->places[i].python)
+			findings->places[i].where = line;
+}
+
+struct group_key {
+	const struct gpuleak_frame *where;
+	enum verdict label;
+	uint32_t birth; /* of a JUMP: those of different steps are different findings */
+	uint8_t source;
+	bool segment;
+	bool pooled;
+};
+
+static struct group_key group_key(const struct findings *findings, size_t i)
+{
+	const struct verdict_site *site = &findings->sites[i];
+
+	return (struct group_key){
+		.where = findings->places[i].where,
+		.label = site->pooled ? findings->verdict.pool.label : site->label,
+		.birth = site->label == VERDICT_JUMP ? site->first_step : 0,
+		.source = findings->origins[i]->source,
+		.segment = is_segment(findings->origins[i]),
+		.pooled = site->pooled,
+	};
+}
+
+static bool same_group(const struct names *names, const struct group_key *a,
+		       const struct group_key *b)
+{
+	return a->label == b->label && a->birth == b->birth && a->source == b->source &&
+	       a->segment == b->segment && a->pooled == b->pooled &&
+	       place_frames_same(names, a->where, b->where);
+}
+
+static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
+{
+	const struct verdict_site *site = &findings->sites[i];
+	const struct verdict_site *pool = site->pooled ? &findings->verdict.pool : NULL;
+	double rate = site->bytes_per_step;
+
+	if (pool)
+		rate = pool->bytes
+			       ? pool->bytes_per_step * (double)site->bytes / (double)pool->bytes
+			       : 0;
+	if (!finding->parts || site->bytes > finding->weight) {
+		finding->site = findings->origins[i];
+		finding->verdict = pool ? pool : site;
+		finding->place = findings->places[i];
+		finding->weight = site->bytes;
+	}
+	if (!finding->parts || site->first_step < finding->first_step)
+		finding->first_step = site->first_step;
+	if (site->last_step > finding->last_step)
+		finding->last_step = site->last_step;
+	finding->parts++;
+	finding->bytes += site->bytes;
+	finding->blocks += site->blocks;
+	finding->peak_bytes += site_bytes_at_peak(findings->origins[i], findings->device);
+	finding->bytes_per_step += rate;
+}
+
+/* A power of two, at least twice as many as there are sites. */
+static size_t table_size(size_t sites)
+{
+	size_t size = 16;
+
+	while (size < sites * 2)
+		size *= 2;
+	return size;
+}
+
+/*
+ * The slot of the table where the group of site `i` is or belongs.  Looks at a few
+ * neighbours only: names made to collide cost a group, not the time.
+ */
+static size_t find_slot(const struct findings *findings, const struct names *names,
+			const struct group_key *key, const uint32_t *table, const uint32_t *member,
+			size_t mask)
+{
+	uint64_t hash = place_frame_hash(names, key->where) ^ (key->label + 31ull * key->birth);
+	size_t slot = (size_t)((hash * 0x9e3779b97f4a7c15ull) >> 20) & mask;
+	unsigned compared = 0;
+
+	for (; table[slot] && compared < 64; slot = (slot + 1) & mask, compared++) {
+		struct group_key other = group_key(findings, member[table[slot] - 1]);
+
+		if (same_group(names, key, &other))
+			return slot;
+	}
+	while (table[slot])
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static void group_sites(struct findings *findings, const struct names *names)
+{
+	size_t count = findings->site_count + findings->segment_count;
+	size_t mask = table_size(count) - 1;
+	uint32_t *table = memory_new(mask + 1, sizeof(*table)); /* finding + 1 */
+	uint32_t *member = memory_new(count, sizeof(*member));	/* a site of each finding */
+
+	findings->items = memory_new(count, sizeof(*findings->items));
+	for (size_t i = 0; i < count; i++) {
+		struct group_key key = group_key(findings, i);
+		size_t slot = find_slot(findings, names, &key, table, member, mask);
+
+		if (!table[slot]) {
+			member[findings->count++] = (uint32_t)i;
+			table[slot] = (uint32_t)findings->count;
+			findings->items[table[slot] - 1].label = key.label;
+		}
+		finding_add(&findings->items[table[slot] - 1], findings, i);
+	}
+	free(member);
+	free(table);
+}
+
+static int descending(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int by_gravity(const void *first, const void *second)
+{
+	const struct finding *a = first;
+	const struct finding *b = second;
+
+	if (a->label != b->label)
+		return descending(a->label, b->label);
+	if (a->bytes_per_step != b->bytes_per_step)
+		return descending(a->bytes_per_step, b->bytes_per_step);
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? 1 : -1;
+	return a->site->item < b->site->item ? -1 : 1;
+}
+
+void findings_init(struct findings *findings, struct code_map *map,
+		   const struct snapshot_device *device, bool all)
+{
+	const struct snapshot *snapshot = map->snapshot;
+
+	*findings = (struct findings){.device = device};
+	verdict_timeline(&findings->timeline, device->timeline, device->timeline_count);
+	collect_sites(findings, snapshot, all);
+	judge_sites(findings, snapshot);
+	judge_device(findings, snapshot);
+	place_sites(findings, map);
+	place_backward(findings, &snapshot->names);
+	group_sites(findings, &snapshot->names);
+	qsort(findings->items, findings->count, sizeof(*findings->items), by_gravity);
+}
+
+void findings_release(struct findings *findings)
+{
+	free(findings->sites);
+	free(findings->origins);
+	free(findings->places);
+	free(findings->items);
+	*findings = (struct findings){0};
+}

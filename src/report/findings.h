@@ -1,0 +1,55 @@
+/*
+ * What a person reads one by one: sites with the same verdict that one line of
+ * code stands for, gravest first.
+ */
+#ifndef GPULEAK_REPORT_FINDINGS_H
+#define GPULEAK_REPORT_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/code.h"
+#include "report/place.h"
+#include "report/snapshot.h"
+#include "report/verdict.h"
+
+struct finding {
+	enum verdict label;
+	const struct snapshot_site *site;   /* borrowed: the heaviest of its sites */
+	const struct verdict_site *verdict; /* borrowed: of that site, or of the pool */
+	struct place place;		    /* of that site */
+	uint32_t parts;			    /* sites */
+	uint32_t first_step;
+	uint32_t last_step;
+	uint64_t bytes;
+	uint64_t blocks;
+	uint64_t peak_bytes;
+	double bytes_per_step;
+	uint64_t weight; /* bytes of the heaviest, while sites are added */
+};
+
+struct findings {
+	const struct snapshot_device *device; /* borrowed */
+	struct verdict_timeline timeline;
+	struct verdict_device verdict;
+	struct verdict_site *sites;	      /* owned, as `origins` */
+	const struct snapshot_site **origins; /* owned; borrowed from the snapshot */
+	size_t site_count;		      /* that verdict_device() sees */
+	size_t segment_count;		      /* behind those: PyTorch's segments, with `all` */
+	struct finding *items;		      /* owned, gravest first */
+	size_t count;
+	uint64_t quiet;	      /* sites that never held memory across a mark, not looked at */
+	uint64_t damaged;     /* sites with a stack or frame that can't be read */
+	struct place *places; /* owned, as `sites` */
+};
+
+/* All findings of a device; with `all` also of sites that never held memory across a mark. */
+void findings_init(struct findings *findings, struct code_map *map,
+		   const struct snapshot_device *device, bool all);
+void findings_release(struct findings *findings);
+
+/* A site's bytes when the device's memory was at its peak. */
+uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device);
+
+#endif

@@ -1,0 +1,42 @@
+#include "report/kind.h"
+
+static bool is_kept_once(const struct finding *finding)
+{
+	return finding->label == VERDICT_JUMP || finding->label == VERDICT_PLATEAU ||
+	       finding->label == VERDICT_STABLE;
+}
+
+enum kind kind_of(const struct finding *finding)
+{
+	uint8_t flags = finding->site->flags;
+
+	if (finding->site->source != GPULEAK_SOURCE_TORCH || (flags & GPULEAK_SITE_OVERFLOW))
+		return KIND_UNKNOWN;
+	if (flags & GPULEAK_SITE_OPTIMIZER)
+		return is_kept_once(finding) ? KIND_OPTIMIZER_STATE : KIND_UNKNOWN;
+	if (flags & GPULEAK_SITE_BACKWARD)
+		return is_kept_once(finding) ? KIND_GRADIENT : KIND_UNKNOWN;
+	if (finding->place.parameters && is_kept_once(finding))
+		return KIND_PARAMETER;
+	return finding->place.forward ? KIND_ACTIVATION : KIND_UNKNOWN;
+}
+
+const char *kind_name(enum kind kind)
+{
+	static const char *const names[] = {"unknown", "parameter", "gradient", "optimizer state",
+					    "activation"};
+
+	return names[kind];
+}
+
+bool kind_is_normal(enum kind kind)
+{
+	return kind == KIND_PARAMETER || kind == KIND_GRADIENT || kind == KIND_OPTIMIZER_STATE;
+}
+
+double kind_in_parameters(const struct finding *finding, const struct snapshot *snapshot)
+{
+	if (finding->label != VERDICT_JUMP || !snapshot->mark.parameters_bytes)
+		return 0;
+	return (double)finding->bytes / (double)snapshot->mark.parameters_bytes;
+}

@@ -1,0 +1,143 @@
+#include "report/place.h"
+
+#include <string.h>
+
+struct candidates {
+	const struct gpuleak_frame *user;
+	const struct gpuleak_frame *outside_torch; /* innermost outside PyTorch and the library */
+	const struct gpuleak_frame *python;
+	const struct gpuleak_frame *native;
+	const struct gpuleak_frame *any_native;
+	bool backward_seen; /* a backward() of PyTorch, the user's frame still to come */
+};
+
+static bool function_is(const struct names *names, const struct gpuleak_frame *frame,
+			const char *name)
+{
+	return text_is(names_text(names, frame->function), name);
+}
+
+static bool is_backward(const struct names *names, const struct gpuleak_frame *frame)
+{
+	struct text file = names_text(names, frame->file);
+
+	return function_is(names, frame, "backward") &&
+	       (text_ends(file, "/_tensor.py") || text_ends(file, "/autograd/__init__.py"));
+}
+
+/* What PyTorch's own frames tell of the purpose. */
+static void note_torch_frame(struct place *place, struct candidates *found,
+			     const struct names *names, const struct gpuleak_frame *frame)
+{
+	if (function_is(names, frame, "_call_impl"))
+		place->forward = true;
+	else if (function_is(names, frame, "_apply"))
+		place->parameters = true;
+	else if (!found->user && is_backward(names, frame))
+		found->backward_seen = true;
+}
+
+static void note_python_frame(struct place *place, struct candidates *found,
+			      const struct names *names, const struct gpuleak_frame *frame,
+			      enum code_owner owner)
+{
+	place->python = true;
+	if (!found->python)
+		found->python = frame;
+	if (owner == CODE_TORCH) {
+		note_torch_frame(place, found, names, frame);
+		return;
+	}
+	if (owner == CODE_STANDARD)
+		return;
+	if (!found->outside_torch)
+		found->outside_torch = frame;
+	if (owner != CODE_USER)
+		return;
+	if (found->user && !place->caller)
+		place->caller = frame;
+	if (!found->user) {
+		found->user = frame;
+		if (found->backward_seen)
+			place->backward = frame;
+	}
+}
+
+static const struct gpuleak_frame *choose(const struct candidates *found)
+{
+	const struct gpuleak_frame *const order[] = {
+		found->user, found->outside_torch, found->python, found->native, found->any_native};
+
+	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (order[i])
+			return order[i];
+	return NULL;
+}
+
+void place_of_stack(struct place *place, struct code_map *map, const struct stack *stack)
+{
+	const struct names *names = &map->snapshot->names;
+	struct candidates found = {0};
+
+	*place = (struct place){0};
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct gpuleak_frame *frame = names_frame(names, stack, i);
+		enum code_owner owner = code_owner(map, frame);
+
+		if (owner == CODE_UNKNOWN) {
+			place->damaged++;
+			continue;
+		}
+		if (!place->inner)
+			place->inner = frame;
+		if (owner == CODE_NATIVE && !found.native)
+			found.native = frame;
+		else if (owner == CODE_NATIVE_TORCH && !found.any_native)
+			found.any_native = frame;
+		else if (owner < CODE_NATIVE)
+			note_python_frame(place, &found, names, frame, owner);
+	}
+	place->where = choose(&found);
+	place->user = found.user != NULL;
+	if (found.outside_torch != place->where)
+		place->via = found.outside_torch;
+}
+
+bool place_frames_same(const struct names *names, const struct gpuleak_frame *a,
+		       const struct gpuleak_frame *b)
+{
+	if (!a || !b || a == b)
+		return a == b;
+	if (a->language != b->language || a->line != b->line)
+		return false;
+	if (!text_same(names_text(names, a->function), names_text(names, b->function)))
+		return false;
+	if (a->language == GPULEAK_LANGUAGE_NATIVE)
+		return text_same(names_text(names, a->module), names_text(names, b->module)) &&
+		       (a->function || a->offset == b->offset);
+	return text_same(names_text(names, a->file), names_text(names, b->file));
+}
+
+static uint64_t hash_text(uint64_t hash, struct text text)
+{
+	const size_t enough = 256; /* bytes at the end, where names differ */
+	size_t from = text.size > enough ? text.size - enough : 0;
+
+	for (size_t i = from; i < text.size; i++)
+		hash = (hash ^ (uint8_t)text.bytes[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+uint64_t place_frame_hash(const struct names *names, const struct gpuleak_frame *frame)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	if (!frame)
+		return hash;
+	hash = (hash ^ frame->line) * 0x100000001b3ull;
+	hash = hash_text(hash, names_text(names, frame->function));
+	if (frame->language != GPULEAK_LANGUAGE_NATIVE)
+		return hash_text(hash, names_text(names, frame->file));
+	hash = hash_text(hash, names_text(names, frame->module));
+	return frame->function ? hash : (hash ^ frame->offset) * 0x100000001b3ull;
+}

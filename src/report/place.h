@@ -1,0 +1,40 @@
+/*
+ * The line that a call stack stands for: which of its frames is the user's, which
+ * one a framework's in between.
+ */
+#ifndef GPULEAK_REPORT_PLACE_H
+#define GPULEAK_REPORT_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/code.h"
+#include "report/names.h"
+#include "report/snapshot.h"
+
+/* Frames are borrowed from the snapshot; NULL: there is none. */
+struct place {
+	const struct gpuleak_frame *where;    /* the innermost frame of the user's, or what is next
+						 best */
+	const struct gpuleak_frame *via;      /* the innermost outside PyTorch, when not `where` */
+	const struct gpuleak_frame *caller;   /* the user's frame that called `where` */
+	const struct gpuleak_frame *inner;    /* the innermost frame with a known owner */
+	const struct gpuleak_frame *backward; /* the user's line that called backward() */
+	bool python;			      /* it has Python frames */
+	bool user;			      /* `where` is the user's code */
+	bool forward;			      /* within the forward of a module of PyTorch */
+	bool parameters;		      /* within the making or moving of a module */
+	uint32_t damaged;		      /* frames that could not be read */
+};
+
+/* Look at one stack of the snapshot that `map` is of. */
+void place_of_stack(struct place *place, struct code_map *map, const struct stack *stack);
+
+/* Same file, line and function, or same module and symbol. */
+bool place_frames_same(const struct names *names, const struct gpuleak_frame *a,
+		       const struct gpuleak_frame *b);
+
+/* Equal for frames that are the same. */
+uint64_t place_frame_hash(const struct names *names, const struct gpuleak_frame *frame);
+
+#endif

@@ -1,0 +1,151 @@
+#include "report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/file.h>
+
+#include "report/trace_file.h"
+
+/* The tracer holds an exclusive lock for as long as it writes. */
+static bool writer_lives(const struct trace_file *file)
+{
+	if (flock(file->fd, LOCK_SH | LOCK_NB) == 0) {
+		flock(file->fd, LOCK_UN);
+		return false;
+	}
+	return errno == EWOULDBLOCK;
+}
+
+static void judge(struct report *report, const struct options *options)
+{
+	struct snapshot *snapshot = &report->snapshot;
+
+	report->verdict = VERDICT_SHORT;
+	for (size_t i = 0; i < snapshot->device_count; i++) {
+		struct findings *device = &report->devices[report->device_count++];
+
+		findings_init(device, &report->code, &snapshot->devices[i], options->all);
+		report->damaged += device->damaged;
+		if (device->verdict.label > report->verdict)
+			report->verdict = device->verdict.label;
+	}
+}
+
+int report_init(struct report *report, const char *path, const struct options *options,
+		struct message *why)
+{
+	struct trace_file file;
+	int ret;
+
+	*report = (struct report){.path = path};
+	if (trace_file_open(&file, path, why) < 0)
+		return -1;
+	report->running = writer_lives(&file);
+	ret = snapshot_take(&report->snapshot, &file, path, why);
+	trace_file_release(&file);
+	if (ret < 0)
+		return -1;
+	report->damaged = report->snapshot.damaged;
+	code_map_init(&report->code, &report->snapshot, options->user_code,
+		      options->user_code_count);
+	judge(report, options);
+	return 0;
+}
+
+void report_release(struct report *report)
+{
+	for (size_t i = 0; i < report->device_count; i++)
+		findings_release(&report->devices[i]);
+	code_map_release(&report->code);
+	snapshot_release(&report->snapshot);
+	*report = (struct report){0};
+}
+
+static bool device_fails(const struct findings *device, uint32_t fail_on)
+{
+	if (fail_on & 1u << device->verdict.label)
+		return true;
+	for (size_t i = 0; i < device->count; i++)
+		if (fail_on & 1u << device->items[i].label)
+			return true;
+	return false;
+}
+
+bool report_fails(const struct report *report, const struct options *options)
+{
+	for (size_t i = 0; i < report->device_count; i++)
+		if (device_fails(&report->devices[i], options->fail_on))
+			return true;
+	return false;
+}
+
+/* A hundredth of all, and at least one. */
+static bool is_much(uint64_t part, uint64_t whole)
+{
+	return part && part >= whole / 100;
+}
+
+const char *report_proves_too_little(const struct report *report, const struct options *options,
+				     struct message *why)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	const struct gpuleak_state *state = &snapshot->state;
+	uint64_t events = report_events(report);
+
+	why->text[0] = '\0';
+	if (!events)
+		message_set(why, "no GPU event was seen");
+	else if (snapshot->steps < options->require_steps)
+		message_set(why, "%" PRIu64 " steps, %" PRIu64 " are required", snapshot->steps,
+			    options->require_steps);
+	else if (is_much(snapshot->lost, snapshot->site_count))
+		message_set(why, "%" PRIu64 " records of the trace are missing", snapshot->lost);
+	else if (is_much(state->dropped_events, events))
+		message_set(why, "%" PRIu64 " events were dropped", state->dropped_events);
+	else if (is_much(state->dropped_blocks, events))
+		message_set(why, "%" PRIu64 " blocks were dropped", state->dropped_blocks);
+	else if (is_much(state->dropped_evidence, state->evidence_used))
+		message_set(why, "%" PRIu64 " sites had no room for evidence",
+			    state->dropped_evidence);
+	return why->text[0] ? why->text : NULL;
+}
+
+bool report_complete(const struct report *report)
+{
+	const struct gpuleak_state *state = &report->snapshot.state;
+
+	return state->status == GPULEAK_STATUS_FINISHED && !state->dropped_events &&
+	       !state->dropped_sites && !state->dropped_blocks && !state->dropped_evidence &&
+	       !report->snapshot.lost && !report->snapshot.cut;
+}
+
+uint64_t report_events(const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+
+	if (snapshot->mark.events > snapshot->events_kept)
+		return snapshot->mark.events;
+	return snapshot->events_kept;
+}
+
+uint64_t report_duration(const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+
+	return snapshot->state.finished ? snapshot->state.finished : snapshot->mark.when;
+}
+
+const struct findings *report_gravest(const struct report *report)
+{
+	const struct findings *best = NULL;
+
+	for (size_t i = 0; i < report->device_count; i++) {
+		const struct findings *device = &report->devices[i];
+
+		if (device->verdict.label != report->verdict)
+			continue;
+		if (!best || device->verdict.bytes_per_step > best->verdict.bytes_per_step)
+			best = device;
+	}
+	return best;
+}

@@ -1,0 +1,58 @@
+/*
+ * One trace, read and judged: what the outputs print.
+ */
+#ifndef GPULEAK_REPORT_REPORT_H
+#define GPULEAK_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/code.h"
+#include "report/findings.h"
+#include "report/message.h"
+#include "report/options.h"
+#include "report/snapshot.h"
+#include "report/verdict.h"
+
+struct report {
+	const char *path; /* borrowed */
+	bool running;	  /* its writer lives */
+	struct snapshot snapshot;
+	struct code_map code;
+	struct findings devices[GPULEAK_DEVICES_MAX];
+	size_t device_count;
+	enum verdict verdict; /* the gravest of the devices; SHORT when there is none */
+	uint64_t damaged;     /* records skipped */
+};
+
+/*
+ * Read the trace at `path` and judge it.  `path` and `options` are borrowed for as
+ * long as the report lives.
+ *
+ * Returns 0, or -1 with the reason in `why` and nothing to release.
+ */
+int report_init(struct report *report, const char *path, const struct options *options,
+		struct message *why);
+void report_release(struct report *report);
+
+/* True when a finding bears a label that --fail-on names. */
+bool report_fails(const struct report *report, const struct options *options);
+
+/* Why the report proves too little for a gate, one line; NULL when it proves enough. */
+const char *report_proves_too_little(const struct report *report, const struct options *options,
+				     struct message *why);
+
+/* True when the process ended through exit and nothing was dropped or lost. */
+bool report_complete(const struct report *report);
+
+/* Allocations and frees seen, up to the last mark or in the ring. */
+uint64_t report_events(const struct report *report);
+
+/* Nanoseconds of the run that the report is of. */
+uint64_t report_duration(const struct report *report);
+
+/* The device of that gravity with the highest rate; NULL when there is none. */
+const struct findings *report_gravest(const struct report *report);
+
+#endif

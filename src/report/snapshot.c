@@ -1,0 +1,162 @@
+#include "report/snapshot.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/snapshot_copy.h"
+
+static const uint64_t memory_max = 900ull << 20; /* bytes, of a gibibyte in all */
+static const uint64_t wait_max = 2000000000;	 /* ns */
+
+static uint64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool read_state(const struct trace_file *file, struct gpuleak_state *state)
+{
+	struct trace_section section;
+
+	if (!trace_file_section(file, GPULEAK_SECTION_STATE, sizeof(*state), &section) ||
+	    !section.present)
+		return false;
+	/* What is read from here on is at least as new as what was read before. */
+	atomic_thread_fence(memory_order_acquire);
+	return trace_file_read(file, section.offset, state, sizeof(*state));
+}
+
+/*
+ * The last whole mark.  Each mark leaves its number in one of two places beside
+ * `committed`, so that one damaged number doesn't cost the trace.
+ */
+static uint64_t last_mark(const struct gpuleak_state *state, uint64_t *damaged)
+{
+	uint64_t best = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t mark = state->marks[i].mark;
+
+		if (mark == state->committed)
+			return mark;
+		if (mark <= state->begun && mark > best)
+			best = mark;
+	}
+	if (!state->committed && state->begun <= 1)
+		return 0;
+	++*damaged;
+	return best ? best : state->committed;
+}
+
+static void take_mark(struct snapshot *snapshot)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (snapshot->steps && snapshot->state.marks[i].mark == snapshot->steps)
+			snapshot->mark = snapshot->state.marks[i];
+}
+
+static void read_run(struct snapshot *snapshot, const struct trace_file *file)
+{
+	struct trace_section section;
+
+	if (!trace_file_section(file, GPULEAK_SECTION_RUN, sizeof(snapshot->run), &section) ||
+	    !section.present ||
+	    !trace_file_read(file, section.offset, &snapshot->run, sizeof(snapshot->run))) {
+		snapshot->run = (struct gpuleak_run){.rank = -1, .world_size = -1};
+		snapshot->damaged++;
+	}
+}
+
+/*
+ * Copy once.  What refers to names is copied before the counts of the names are
+ * read, so that no reference points past them.
+ */
+static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
+		      struct budget *budget)
+{
+	struct gpuleak_state state;
+
+	*snapshot = (struct snapshot){.cut = file->cut, .damaged = file->damaged};
+	*budget = (struct budget){.left = memory_max};
+	if (!read_state(file, &snapshot->state))
+		return false;
+	snapshot->steps = last_mark(&snapshot->state, &snapshot->damaged);
+	take_mark(snapshot);
+	read_run(snapshot, file);
+	copy_sites(snapshot, file, budget);
+	copy_evidence(snapshot, file, budget);
+	copy_devices(snapshot, file, budget);
+	copy_notes(snapshot, file, budget);
+	if (!read_state(file, &state))
+		return false;
+	snapshot->state = state;
+	copy_names(snapshot, file, budget);
+	return true;
+}
+
+/*
+ * True when no mark after the next one had begun by the time all was copied: up
+ * to there a version that counts is not overwritten.
+ */
+static bool copy_sound(const struct snapshot *snapshot)
+{
+	return snapshot->state.begun <= snapshot->steps + 1;
+}
+
+int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, const char *path,
+		  struct message *why)
+{
+	uint64_t until = clock_now() + wait_max;
+	uint64_t begun_before = 0;
+	struct budget budget;
+
+	for (;;) {
+		if (!copy_once(snapshot, file, &budget)) {
+			snapshot_release(snapshot);
+			return message_set(why, "%s: cut short before its state", path);
+		}
+		/* A number that is too high and stays so is damaged: no writer is at work. */
+		if (copy_sound(snapshot) || snapshot->state.begun == begun_before ||
+		    clock_now() > until)
+			break;
+		begun_before = snapshot->state.begun;
+		snapshot_release(snapshot);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	if (budget.spent) {
+		snapshot_release(snapshot);
+		return message_set(why, "%s: takes more than %" PRIu64 " MiB to read", path,
+				   memory_max >> 20);
+	}
+	count_events(snapshot, file);
+	return 0;
+}
+
+void snapshot_release(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->device_count; i++)
+		free(snapshot->devices[i].timeline);
+	free(snapshot->sites);
+	free(snapshot->evidence);
+	free(snapshot->evidence_site);
+	free(snapshot->notes);
+	names_release(&snapshot->names);
+	*snapshot = (struct snapshot){0};
+}
+
+const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
+							 const struct snapshot_site *site)
+{
+	uint32_t item = site->at.evidence;
+
+	if (!item || item > snapshot->evidence_count)
+		return NULL;
+	if (!snapshot->evidence[item - 1].mark || snapshot->evidence_site[item - 1] != site->item)
+		return NULL;
+	return &snapshot->evidence[item - 1];
+}

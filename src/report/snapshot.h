@@ -1,0 +1,75 @@
+/*
+ * A trace at its last mark, copied out of the file: nothing in it changes any
+ * more, whatever the writer does.  Every record is the newest version that is
+ * not above the last mark.
+ */
+#ifndef GPULEAK_REPORT_SNAPSHOT_H
+#define GPULEAK_REPORT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/message.h"
+#include "report/names.h"
+#include "report/trace_file.h"
+#include "trace/format.h"
+
+struct snapshot_site {
+	uint64_t key;
+	uint32_t item; /* number in the sites' section */
+	uint32_t stack;
+	uint16_t device;
+	uint8_t source;
+	uint8_t flags;
+	struct gpuleak_site_version at;
+};
+
+struct snapshot_device {
+	uint32_t device;
+	gpuleak_string_id name;
+	gpuleak_string_id uuid;
+	uint64_t capacity;
+	struct gpuleak_device_version at;	 /* all zero where no mark has seen the device */
+	struct gpuleak_timeline_entry *timeline; /* owned, the open entry last */
+	size_t timeline_count;
+};
+
+struct snapshot {
+	uint64_t steps;			  /* the last mark; 0: none yet */
+	struct gpuleak_mark_version mark; /* all zero before the first */
+	struct gpuleak_run run;
+	struct gpuleak_state state;
+	struct names names;
+	struct snapshot_site *sites; /* owned: those with a version, by item */
+	size_t site_count;
+	struct gpuleak_evidence_version *evidence; /* owned, by item; mark 0: none */
+	uint32_t *evidence_site;		   /* owned, item of the site it belongs to */
+	size_t evidence_count;
+	struct snapshot_device devices[GPULEAK_DEVICES_MAX];
+	size_t device_count;
+	struct gpuleak_note *notes; /* owned */
+	size_t note_count;
+	uint64_t events_kept; /* in the ring */
+	bool events_counted;  /* false: the ring is too large to look through */
+	bool cut;	      /* the file ends too early */
+	uint64_t damaged;     /* records skipped */
+	uint64_t lost;	      /* records in use that the cut took, or that can't be found */
+};
+
+/*
+ * Copy the trace in `file` as of its last mark.  Waits at most two seconds for a
+ * writer that is faster than the copying.
+ *
+ * Returns 0, or -1 with the reason in `why` and nothing to release.
+ */
+int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, const char *path,
+		  struct message *why);
+
+void snapshot_release(struct snapshot *snapshot);
+
+/* The evidence that belongs to a site, or NULL where it holds nothing across marks. */
+const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
+							 const struct snapshot_site *site);
+
+#endif

@@ -1,0 +1,175 @@
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/clock.h"
+#include "report/escape.h"
+#include "report/units.h"
+
+/* What ran, in a word or two: the script, else the program. */
+static void print_program(const struct terminal *terminal, const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	struct text name = text_base(names_text(&snapshot->names, snapshot->run.main_file));
+
+	if (!name.size)
+		name = text_base(names_text(&snapshot->names, snapshot->run.program));
+	if (!name.size)
+		name = (struct text){"a program", strlen("a program")};
+	escape_print_cut(terminal->out, name, 60);
+	fprintf(terminal->out, ", pid %u", snapshot->run.pid);
+	if (snapshot->run.host) {
+		fputs(" on ", terminal->out);
+		escape_print_cut(terminal->out, names_text(&snapshot->names, snapshot->run.host),
+				 60);
+	}
+	if (snapshot->run.rank >= 0)
+		fprintf(terminal->out, ", rank %d", snapshot->run.rank);
+	if (snapshot->run.rank >= 0 && snapshot->run.world_size > 0)
+		fprintf(terminal->out, " of %d", snapshot->run.world_size);
+}
+
+static void print_version(const struct terminal *terminal, const char *what, struct text version,
+			  const char **between)
+{
+	const char *plus = version.size ? memchr(version.bytes, '+', version.size) : NULL;
+
+	if (!version.size)
+		return;
+	if (plus)
+		version.size = (size_t)(plus - version.bytes);
+	fprintf(terminal->out, "%s%s ", *between, what);
+	escape_print_cut(terminal->out, version, 40);
+	*between = ", ";
+}
+
+static void print_run(const struct terminal *terminal, const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	const struct names *names = &snapshot->names;
+	const char *between = ": ";
+	char count[32], duration[UNITS_SIZE];
+
+	print_program(terminal, report);
+	print_version(terminal, "PyTorch", names_text(names, snapshot->run.torch), &between);
+	print_version(terminal, "CUDA", names_text(names, snapshot->run.cuda), &between);
+	fprintf(terminal->out, "%s%zu %sGPU%s, %s step%s", between, report->device_count,
+		snapshot->run.flags & GPULEAK_RUN_SIMULATED ? "simulated " : "",
+		report->device_count == 1 ? "" : "s",
+		verdict_count_text(snapshot->steps, count, sizeof(count)),
+		snapshot->steps == 1 ? "" : "s");
+	if (snapshot->steps)
+		fprintf(terminal->out, " (%s)", clock_meaning(snapshot->state.clock));
+	fprintf(terminal->out, " in %s%s\n",
+		units_duration((double)report_duration(report) / 1e9, duration),
+		report->running ? "; still running" : "");
+}
+
+/* The first line: is it a leak, of which line, how fast, until when. */
+static void print_answer(const struct terminal *terminal, const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	const struct findings *device = report_gravest(report);
+	char sentence[VERDICT_SENTENCE];
+
+	terminal_label(terminal, report->verdict);
+	if (!device) {
+		struct text why = names_text(&snapshot->names,
+					     snapshot->state.status ? snapshot->run.empty_why : 0);
+
+		fputs("no GPU event was seen: this proves nothing", terminal->out);
+		if (why.size) {
+			fputs("; ", terminal->out);
+			escape_print_cut(terminal->out, why, 300);
+		}
+		fputc('\n', terminal->out);
+		return;
+	}
+	if (device->count && device->items[0].label == device->verdict.label &&
+	    device->verdict.label >= VERDICT_JUMP) {
+		text_place(terminal, report, device->items[0].place.where);
+		fputs(": ", terminal->out);
+	}
+	verdict_device_sentence(&device->verdict, sentence, sizeof(sentence));
+	escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
+	fputc('\n', terminal->out);
+}
+
+/* "3 sites" after a comma where others went before; nothing for none. */
+static void print_count(const struct terminal *terminal, uint64_t count, const char *what,
+			const char **between)
+{
+	char number[32];
+
+	if (!count)
+		return;
+	fprintf(terminal->out, "%s%s %s%s", *between,
+		verdict_count_text(count, number, sizeof(number)), what, count == 1 ? "" : "s");
+	*between = ", ";
+}
+
+static void print_dropped(const struct terminal *terminal, const struct report *report)
+{
+	const struct gpuleak_state *state = &report->snapshot.state;
+	const char *between = "Dropped: ";
+
+	print_count(terminal, state->dropped_events, "event", &between);
+	print_count(terminal, state->dropped_sites, "stack of its own", &between);
+	print_count(terminal, state->dropped_blocks, "live block", &between);
+	print_count(terminal, state->dropped_evidence, "site's evidence", &between);
+	print_count(terminal, state->dropped_notes, "note", &between);
+	fputs(between[0] == 'D' ? "Nothing was dropped.\n" : ".\n", terminal->out);
+}
+
+static void print_remarks(const struct terminal *terminal, const struct report *report,
+			  const struct options *options)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	struct message why;
+	char count[32];
+
+	print_dropped(terminal, report);
+	if (snapshot->state.status == GPULEAK_STATUS_GAVE_UP) {
+		fprintf(terminal->out, "The tracer stopped recording after step %s: ",
+			verdict_count_text(snapshot->steps, count, sizeof(count)));
+		escape_print_cut(terminal->out,
+				 names_text(&snapshot->names, snapshot->state.gave_up_why), 300);
+		fputc('\n', terminal->out);
+	}
+	if (report->damaged)
+		fprintf(terminal->out, "The trace is damaged: %s record%s skipped.\n",
+			verdict_count_text(report->damaged, count, sizeof(count)),
+			report->damaged == 1 ? "" : "s");
+	if (snapshot->lost)
+		fprintf(terminal->out, "The file was cut short: %s record%s missing.\n",
+			verdict_count_text(snapshot->lost, count, sizeof(count)),
+			snapshot->lost == 1 ? "" : "s");
+	if (report_proves_too_little(report, options, &why))
+		fprintf(terminal->out, "This proves too little: %s.\n", why.text);
+}
+
+void text_print(const struct terminal *terminal, struct report *report,
+		const struct options *options)
+{
+	print_answer(terminal, report);
+	print_run(terminal, report);
+	fputc('\n', terminal->out);
+	for (size_t i = 0; i < report->device_count; i++)
+		text_device(terminal, report, &report->devices[i], options);
+	print_remarks(terminal, report, options);
+}
+
+void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct report *report = &reports[i];
+
+		terminal_label(terminal, report->verdict);
+		escape_print(terminal->out, (struct text){report->path, strlen(report->path)});
+		if (report->snapshot.run.rank >= 0)
+			fprintf(terminal->out, "   rank %d", report->snapshot.run.rank);
+		fputc('\n', terminal->out);
+	}
+	fputc('\n', terminal->out);
+}

@@ -1,0 +1,32 @@
+/*
+ * The report as text.
+ */
+#ifndef GPULEAK_REPORT_TEXT_H
+#define GPULEAK_REPORT_TEXT_H
+
+#include <stddef.h>
+
+#include "report/report.h"
+#include "report/terminal.h"
+
+/* Print one trace's report. */
+void text_print(const struct terminal *terminal, struct report *report,
+		const struct options *options);
+
+/* Print one line per trace, before their reports: which of several leaks. */
+void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count);
+
+/* For text.c: the parts of a report, each with its line ends. */
+void text_device(const struct terminal *terminal, struct report *report,
+		 const struct findings *device, const struct options *options);
+void text_finding(const struct terminal *terminal, struct report *report,
+		  const struct findings *device, const struct finding *finding, size_t number);
+
+/* Print "train.py:23 in train", shorter than the whole path where that is clear. */
+void text_place(const struct terminal *terminal, const struct report *report,
+		const struct gpuleak_frame *frame);
+
+/* True of a finding that the report shows without --all. */
+bool text_finding_shown(const struct findings *device, const struct finding *finding);
+
+#endif

@@ -1,0 +1,209 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/demangle.h"
+#include "report/escape.h"
+#include "report/kind.h"
+#include "report/paths.h"
+#include "report/source_line.h"
+#include "report/text.h"
+
+static const size_t indent = 8;	       /* columns before what explains a finding */
+static const size_t amount_width = 18; /* columns of "12.5 MiB a step" and spaces */
+
+static struct text text_of(const char *string)
+{
+	return (struct text){string, strlen(string)};
+}
+
+/* A path without what is the same for all of its kind. */
+static const char *short_path(const struct report *report, const char *path, char *buffer)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
+	const struct snapshot *snapshot = &report->snapshot;
+	char folder[PATH_SIZE];
+
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *at = strstr(path, folders[i]);
+
+		if (at)
+			return at + strlen(folders[i]);
+	}
+	path_absolute(folder, names_text(&snapshot->names, snapshot->run.folder), text_of("."));
+	path_relative(buffer, folder, path);
+	return path[0] == '/' && strncmp(buffer, "../..", 5) != 0 ? buffer : path;
+}
+
+static void print_native(const struct terminal *terminal, const struct names *names,
+			 const struct gpuleak_frame *frame)
+{
+	struct text symbol = names_text(names, frame->function);
+	char name[512];
+
+	if (demangle(symbol, name, sizeof(name)))
+		symbol = text_of(name);
+	escape_print_cut(terminal->out, symbol.size ? symbol : text_of("?"), 120);
+	fputs(" in ", terminal->out);
+	escape_print_cut(terminal->out, text_base(names_text(names, frame->module)), 120);
+	fprintf(terminal->out, "+0x%llx", (unsigned long long)frame->offset);
+}
+
+void text_place(const struct terminal *terminal, const struct report *report,
+		const struct gpuleak_frame *frame)
+{
+	const struct names *names = &report->snapshot.names;
+	char path[PATH_SIZE], buffer[PATH_SIZE];
+	struct text function;
+
+	if (!frame) {
+		fputs("unknown", terminal->out);
+		return;
+	}
+	if (frame->language == GPULEAK_LANGUAGE_NATIVE) {
+		print_native(terminal, names, frame);
+		return;
+	}
+	code_file(&report->snapshot, frame, path);
+	escape_print(terminal->out, text_of(short_path(report, path, buffer)));
+	if (frame->line)
+		fprintf(terminal->out, ":%u", frame->line);
+	function = names_text(names, frame->function);
+	fputs(" in ", terminal->out);
+	escape_print_cut(terminal->out, function.size ? function : text_of("?"), 120);
+}
+
+/* "12.5 MiB a step", "0.60 MiB once", "3.00 MiB held". */
+static size_t print_amount(const struct terminal *terminal, const struct finding *finding)
+{
+	char size[32];
+
+	if (finding->label == VERDICT_LEAK || finding->label == VERDICT_GROWING)
+		return (size_t)fprintf(
+			terminal->out, "%s a step",
+			verdict_size_text(finding->bytes_per_step, size, sizeof(size)));
+	verdict_size_text((double)finding->bytes, size, sizeof(size));
+	return (size_t)fprintf(terminal->out, "%s %s", size,
+			       finding->label == VERDICT_JUMP ? "once" : "held");
+}
+
+static void print_source(const struct terminal *terminal, const struct report *report,
+			 const struct gpuleak_frame *frame)
+{
+	char path[PATH_SIZE];
+	char *line;
+
+	if (!frame || frame->language != GPULEAK_LANGUAGE_PYTHON || !frame->line)
+		return;
+	code_file(&report->snapshot, frame, path);
+	line = source_line(path, frame->line, report->snapshot.run.started);
+	if (!line)
+		return;
+	terminal_space(terminal, indent);
+	escape_print_cut(terminal->out, text_of(line), terminal->width - indent);
+	fputc('\n', terminal->out);
+	free(line);
+}
+
+/* "; optimizer state, 2.0 × the parameters (AdamW); normal". */
+static void print_meaning(const struct terminal *terminal, const struct report *report,
+			  const struct finding *finding)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	struct text optimizer = names_text(&snapshot->names, snapshot->run.optimizer);
+	enum kind kind = kind_of(finding);
+	double parameters = kind_in_parameters(finding, snapshot);
+
+	if (kind != KIND_UNKNOWN)
+		fprintf(terminal->out, ": %s", kind_name(kind));
+	if (parameters > 0)
+		fprintf(terminal->out, ", %.1f × the parameters", parameters);
+	if (kind == KIND_OPTIMIZER_STATE && optimizer.size) {
+		fputs(" (", terminal->out);
+		escape_print_cut(terminal->out, optimizer, 40);
+		fputc(')', terminal->out);
+	}
+	if (finding->label == VERDICT_JUMP && kind_is_normal(kind))
+		fputs("; normal", terminal->out);
+}
+
+static void print_evidence(const struct terminal *terminal, const struct report *report,
+			   const struct finding *finding)
+{
+	char sentence[VERDICT_SENTENCE], size[32], count[32];
+
+	verdict_site_sentence(finding->verdict, sentence, sizeof(sentence));
+	terminal_space(terminal, indent);
+	escape_print(terminal->out, text_of(sentence));
+	print_meaning(terminal, report, finding);
+	if (finding->blocks && finding->label >= VERDICT_WORKLOAD)
+		fprintf(terminal->out, "; %s in %s block%s",
+			verdict_size_text((double)finding->bytes, size, sizeof(size)),
+			verdict_count_text(finding->blocks, count, sizeof(count)),
+			finding->blocks == 1 ? "" : "s");
+	if (finding->parts > 1)
+		fprintf(terminal->out, " from %s call stacks",
+			verdict_count_text(finding->parts, count, sizeof(count)));
+	fputc('\n', terminal->out);
+}
+
+static void print_way(const struct terminal *terminal, const struct report *report,
+		      const char *what, const struct gpuleak_frame *frame, bool *any)
+{
+	if (!frame)
+		return;
+	if (*any)
+		fputs(";  ", terminal->out);
+	else
+		terminal_space(terminal, indent);
+	*any = true;
+	fprintf(terminal->out, "%s  ", what);
+	text_place(terminal, report, frame);
+}
+
+/* Who called the line, what lies between it and PyTorch, what allocated. */
+static void print_ways(const struct terminal *terminal, const struct report *report,
+		       const struct finding *finding)
+{
+	const struct place *place = &finding->place;
+	const struct gpuleak_frame *inner = place->inner;
+	bool any = false;
+
+	terminal_faint(terminal);
+	if (finding->site->source == GPULEAK_SOURCE_CUDART) {
+		terminal_space(terminal, indent);
+		fputs(finding->site->flags & GPULEAK_SITE_SEGMENT
+			      ? "a segment of PyTorch's allocator"
+			      : "outside PyTorch's allocator: cudaMalloc",
+		      terminal->out);
+		any = true;
+	}
+	if (place->user)
+		print_way(terminal, report, "called from", place->caller, &any);
+	if (place->via != inner)
+		print_way(terminal, report, "through", place->via, &any);
+	if (inner != place->where)
+		print_way(terminal, report, "allocated in", inner, &any);
+	terminal_plain(terminal);
+	if (any)
+		fputc('\n', terminal->out);
+}
+
+void text_finding(const struct terminal *terminal, struct report *report,
+		  const struct findings *device, const struct finding *finding, size_t number)
+{
+	size_t used;
+
+	(void)device;
+	fprintf(terminal->out, "%3zu  ", number);
+	terminal_label(terminal, finding->label);
+	used = print_amount(terminal, finding);
+	terminal_space(terminal, used < amount_width ? amount_width - used : 2);
+	if (finding->site->flags & GPULEAK_SITE_OVERFLOW)
+		fputs("call stacks that found no room in the trace", terminal->out);
+	else
+		text_place(terminal, report, finding->place.where);
+	fputc('\n', terminal->out);
+	print_source(terminal, report, finding->place.where);
+	print_evidence(terminal, report, finding);
+	print_ways(terminal, report, finding);
+}
