@@ -102,12 +102,14 @@ static bool python_is_known(const char *version)
 	       minor <= 15;
 }
 
-static void check_python(struct findings *findings, const char *python, const struct probe *probe)
+/* False when there is no Python to ask further. */
+static bool check_python(struct findings *findings, const char *python, const struct probe *probe)
 {
 	char *version = probe_value(probe, "python");
 	char *executable = probe_value(probe, "executable");
 	char *implementation = probe_value(probe, "implementation");
 	char *complaint = probe_complaint(probe);
+	bool runs;
 
 	if (!version || !executable || !implementation)
 		found(findings, STATE_NO, "python",
@@ -123,18 +125,23 @@ static void check_python(struct findings *findings, const char *python, const st
 				  version, executable));
 	else
 		found(findings, STATE_OK, "python", text_format("%s at %s", version, executable));
+	runs = version && executable && implementation;
 	free(version);
 	free(executable);
 	free(implementation);
 	free(complaint);
+	return runs;
 }
 
-static void check_torch(struct findings *findings, const struct probe *probe)
+/* PyTorch with NVIDIA's libraries missing has a version only on the simulated GPU. */
+static void check_torch(struct findings *findings, const struct probe *real,
+			const struct probe *simulated)
 {
+	char *missing = probe_value(real, "missing");
+	const struct probe *probe = missing ? simulated : real;
 	char *torch = probe_value(probe, "torch");
 	char *cuda = probe_value(probe, "cuda");
 	char *hip = probe_value(probe, "hip");
-	char *missing = probe_value(probe, "missing");
 
 	if (hip)
 		found(findings, STATE_NO, "PyTorch",
@@ -158,6 +165,7 @@ static void check_torch(struct findings *findings, const struct probe *probe)
 /* A GPU, real or simulated: is it there, and is what happens on it seen? */
 static bool check_gpu(struct findings *findings, const char *item, const struct probe *probe)
 {
+	char *missing = probe_value(probe, "missing");
 	char *name = probe_value(probe, "gpu");
 	char *count = probe_value(probe, "gpus");
 	char *memory = probe_value(probe, "memory");
@@ -173,8 +181,12 @@ static bool check_gpu(struct findings *findings, const char *item, const struct 
 	else if (name)
 		found(findings, STATE_LESS, item,
 		      text_format("%s: a tensor on it was not traced", name));
+	else if (missing)
+		found(findings, STATE_LESS, item,
+		      text_format("none: import torch says %s", missing));
 	else
 		found(findings, STATE_LESS, item, text_format("none that PyTorch can use"));
+	free(missing);
 	free(name);
 	free(count);
 	free(memory);
@@ -246,37 +258,49 @@ static int answer(const struct findings *findings, const char *python, bool gpu,
 	return !findings->obstacle && (gpu || sim) ? 0 : 1;
 }
 
+/* Everything that takes Python: two runs of the probe, `probes` being room for them. */
+static void check_training(struct findings *findings, const struct parts *parts, const char *python,
+			   struct probe probes[2], bool works[2])
+{
+	struct probe *real = &probes[0];
+	struct probe *simulated = &probes[1];
+
+	probe_run(real, python, parts, false);
+	if (!check_python(findings, python, real))
+		return;
+	if (parts->sim)
+		probe_run(simulated, python, parts, true);
+	check_torch(findings, real, simulated);
+	works[0] = check_gpu(findings, "GPU", real);
+	if (parts->sim)
+		works[1] = check_gpu(findings, "simulated GPU", simulated);
+	else
+		found(findings, STATE_LESS, "simulated GPU",
+		      text_format("sim/libgpuleak-sim.so is not there: run scripts/setup.sh"));
+}
+
 int command_check(int argc, char **argv)
 {
 	struct findings findings = {0};
-	struct probe *probe;
+	struct probe *probes = calloc(2, sizeof(*probes));
+	const char *python = python_to_check(argc, argv);
+	bool works[2] = {false, false};
 	struct parts parts;
-	const char *python;
-	bool gpu, sim = false;
 	int code;
 
-	probe = malloc(sizeof(*probe));
-	if (!probe)
+	if (!probes)
 		return EXIT_NOT_DONE;
 	parts_find(&parts);
-	python = python_to_check(argc, argv);
 	check_tracer(&findings, &parts);
 	check_report(&findings, &parts);
 	check_glibc(&findings);
 	check_libunwind(&findings);
-	probe_run(probe, python, &parts, false);
-	check_python(&findings, python, probe);
-	check_torch(&findings, probe);
-	gpu = check_gpu(&findings, "GPU", probe);
-	if (parts.sim) {
-		probe_run(probe, python, &parts, true);
-		sim = check_gpu(&findings, "simulated GPU", probe);
-	}
+	check_training(&findings, &parts, python, probes, works);
 	check_folder(&findings);
-	code = answer(&findings, python, gpu, sim);
+	code = answer(&findings, python, works[0], works[1]);
 	names_release(&findings.lines);
 	free(findings.obstacle);
 	parts_release(&parts);
-	free(probe);
+	free(probes);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -62,7 +63,7 @@ static void become(char *const argv[], const struct environment *environment,
 
 /*
  * The child, to be waited for, or -1.  `*reason` is 0 when it has become the
- * program; else it was said why not.
+ * program; else an errno says why not.
  */
 static pid_t start(char *const argv[], const struct environment *environment,
 		   struct child_output output, const struct signal_state *before, int *reason)
@@ -74,7 +75,6 @@ static pid_t start(char *const argv[], const struct environment *environment,
 	*reason = 0;
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		*reason = errno;
-		say("cannot start %s: %s", argv[0], strerror(*reason));
 		return -1;
 	}
 	child = fork();
@@ -89,8 +89,6 @@ static pid_t start(char *const argv[], const struct environment *environment,
 		got = child > 0 ? read(failed[0], reason, sizeof(*reason)) : 0;
 	} while (got < 0 && errno == EINTR);
 	close(failed[0]);
-	if (*reason)
-		say("cannot start %s: %s", argv[0], strerror(*reason));
 	return child;
 }
 
@@ -155,6 +153,8 @@ struct child_end child_run(char *const argv[], const struct environment *environ
 	end.started = reason == 0;
 	signals_forget(&held);
 	signals_release(&before);
+	if (reason)
+		say("cannot start %s: %s", argv[0], strerror(reason));
 	return end;
 }
 
@@ -206,6 +206,8 @@ struct child_end child_capture(char *const argv[], const struct environment *env
 		end = end_of(status);
 		end.started = reason == 0;
 	}
+	if (reason)
+		snprintf(text, size, "%s\n", strerror(reason));
 	close(out[0]);
 	return end;
 }

@@ -30,7 +30,8 @@ struct child_end child_run(char *const argv[], const struct environment *environ
 
 /*
  * Start `argv`, and take what it writes to both its outputs, at most `size` - 1
- * bytes of it, into `text`.  A child that is silent for `seconds` is killed.
+ * bytes of it, into `text`; or the reason why it did not start.  A child that is
+ * silent for `seconds` is killed.
  */
 struct child_end child_capture(char *const argv[], const struct environment *environment,
 			       int seconds, char *text, unsigned long size);

@@ -26,7 +26,7 @@ static const char program[] =
 	"answer('executable', sys.executable)\n"
 	"try:\n"
 	"    import torch\n"
-	"except ImportError as error:\n"
+	"except (ImportError, OSError) as error:\n"
 	"    answer('missing', error)\n"
 	"    raise SystemExit\n"
 	"answer('torch', torch.__version__)\n"
