@@ -4,6 +4,7 @@
 #include "tracer/python_runtime.h"
 #include "tracer/python_stack.h"
 #include "tracer/python_text.h"
+#include "tracer/python_thread.h"
 
 #include "tracer/banned.h"
 
@@ -129,7 +130,7 @@ bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct p
 	int64_t offset;
 
 	frame_clear(frame);
-	if (i >= stack->depth || python_runtime.is_finalizing())
+	if (i >= stack->depth || python_is_finalizing())
 		return false;
 	from = stack->frame[i];
 	code = code_of(from, offsets);

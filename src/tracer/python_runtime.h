@@ -19,7 +19,7 @@ struct python_runtime {
 	int (*is_finalizing)(void);
 };
 
-extern struct python_runtime python_runtime;
+extern struct python_runtime python_runtime __attribute__((visibility("hidden")));
 
 /* Give up on Python for good: `why` is text that stays. */
 void python_detach(const char *why);

@@ -26,14 +26,15 @@ enum python_stack_state {
 
 /*
  * One walk of a thread's stack.  Start with all bytes zero and keep it for the
- * next walk: what it remembers makes that one faster, whichever thread walks.
+ * next walk, of whichever thread: the frames it remembers make that one faster.
  * One thread at a time.
  */
 struct python_stack {
-	uint64_t hash;			     /* of the instructions of all frames kept, in order */
-	uint32_t depth;			     /* frames kept */
-	bool cut;			     /* outermost frames were left out */
-	const void *frame[PYTHON_STACK_MAX]; /* borrowed from the thread, dead after the call */
+	uint64_t hash;	/* of the instructions of all frames kept, in order */
+	uint32_t depth; /* frames kept */
+	bool cut;	/* outermost frames were left out */
+	/* Borrowed from the thread, dead after the call; beyond `depth`: of earlier walks. */
+	const void *frame[PYTHON_STACK_MAX + 1];
 };
 
 /* What a report says of one frame.  Strings end in NUL and are cut at a character. */

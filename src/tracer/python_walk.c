@@ -8,6 +8,7 @@
 #include "tracer/python_probe.h"
 #include "tracer/python_runtime.h"
 #include "tracer/python_stack.h"
+#include "tracer/python_thread.h"
 
 #include "tracer/banned.h"
 
@@ -41,17 +42,6 @@ static enum python_stack_state walk_nothing(struct python_stack *stack)
 	return PYTHON_STACK_NONE;
 }
 
-/*
- * The calling thread's state, or NULL.  Once the interpreter ends, it frees the
- * states of threads that may still run native code: so ask that first, each time.
- */
-static inline const uint8_t *thread_state(void)
-{
-	if (python_runtime.is_finalizing())
-		return NULL;
-	return python_runtime.this_thread_state();
-}
-
 static inline const uint8_t *innermost(const uint8_t *state, const struct python_chain chain)
 {
 	const uint8_t *frame = python_pointer(state, chain.state_frame);
@@ -77,6 +67,23 @@ static inline uint64_t place(const uint8_t *frame, const struct python_chain cha
 }
 
 /*
+ * The same pointer as `actual`, but known before it is loaded if `guess` is right:
+ * the processor goes on with the guess and checks it meanwhile.
+ */
+static inline const uint8_t *foresee(const uint8_t *actual, const uint8_t *guess)
+{
+	const uint8_t *hidden;
+
+	/* Or the compiler sees that both are the same, and waits for `actual`. */
+	__asm__("" : "=r"(hidden) : "0"(guess));
+	if (__builtin_expect(actual != guess, 0)) {
+		__asm__ volatile(""); /* a branch it must be, not a conditional move */
+		return actual;
+	}
+	return hidden;
+}
+
+/*
  * The walk itself, compiled once for each chain.  The hash is a sum of places,
  * each times its own odd number, so that the order counts and no step waits for
  * the one before.
@@ -84,7 +91,7 @@ static inline uint64_t place(const uint8_t *frame, const struct python_chain cha
 static inline __attribute__((always_inline)) enum python_stack_state
 walk_chain(struct python_stack *stack, const struct python_chain chain)
 {
-	const uint8_t *state = thread_state();
+	const uint8_t *state = python_thread_state();
 	uint64_t factor = 0x9e3779b97f4a7c15u;
 	const uint8_t *frame;
 	uint64_t sum = 0;
@@ -105,7 +112,7 @@ walk_chain(struct python_stack *stack, const struct python_chain chain)
 			sum += place(frame, chain) * factor;
 			factor *= 0xd1342543de82ef95u;
 		}
-		frame = previous;
+		frame = foresee(previous, stack->frame[depth]);
 	}
 	stack->depth = depth;
 	stack->cut = frame != NULL;
@@ -220,8 +227,9 @@ static enum proof prove(const uint8_t *state, const struct python_offsets *offse
 /* Until the first Python frames were seen to be what the offsets say. */
 static enum python_stack_state walk_unproven(struct python_stack *stack)
 {
+	static atomic_flag proving = ATOMIC_FLAG_INIT;
 	static atomic_uint doubts;
-	const uint8_t *state = thread_state();
+	const uint8_t *state = python_thread_state();
 	walk_function *proven;
 
 	walk_nothing(stack);
@@ -239,6 +247,10 @@ static enum python_stack_state walk_unproven(struct python_stack *stack)
 	case PROOF_RIGHT:
 		break;
 	}
+	/* Once: another thread may prove the same right now.  It costs a stack at most. */
+	if (atomic_flag_test_and_set(&proving))
+		return PYTHON_STACK_NONE;
+	python_thread_shorten(state);
 	proven = walk_for(python_runtime.offsets);
 	atomic_store_explicit(&walk, proven, memory_order_release);
 	return proven(stack);

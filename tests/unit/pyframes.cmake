@@ -1,7 +1,7 @@
 # The stack walkers: native ones in C, Python's on each interpreter of this machine.
 set(walker_sources memory.c native_elf.c native_frame.c native_modules.c native_stack.c native_symbols.c
   python_frame.c python_lines.c python_offsets.c python_probe.c python_runtime.c python_text.c
-  python_walk.c python_watch.c)
+  python_thread.c python_walk.c python_watch.c)
 list(TRANSFORM walker_sources PREPEND "${PROJECT_SOURCE_DIR}/src/tracer/")
 
 add_library(pyframes_library MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_library.c")

@@ -53,6 +53,8 @@ static struct fake {
 	} members[6];
 } fake;
 
+static unsigned long state_calls, finalizing_calls;
+
 const char *Py_GetVersion(void)
 {
 	return fake.version;
@@ -60,16 +62,19 @@ const char *Py_GetVersion(void)
 
 int Py_IsFinalizing(void)
 {
+	finalizing_calls++;
 	return fake.finalizing;
 }
 
 int _Py_IsFinalizing(void)
 {
+	finalizing_calls++;
 	return fake.finalizing;
 }
 
 void *PyGILState_GetThisThreadState(void)
 {
+	state_calls++;
 	return fake.thread_state;
 }
 
@@ -332,6 +337,89 @@ static void walks(void)
 	EXPECT_U64(errno, 55);
 }
 
+/* What a running interpreter has in _PyRuntime beside the offsets. */
+static void make_runtime_state(void)
+{
+	const struct python_runtime_offsets *at = &fake.offsets->runtime;
+	static const uint8_t interpreter;
+	pthread_key_t key;
+
+	for (uint16_t i = 4; i < 16; i += 4)
+		put(_PyRuntime, at->initializing + i, 1, 4);
+	put_pointer(_PyRuntime, at->finalizing + 16, &interpreter);
+	put_pointer(_PyRuntime, at->finalizing + 24, &interpreter);
+	put_pointer(fake.state, 16, &interpreter);
+	EXPECT(pthread_key_create(&key, NULL) == 0);
+	EXPECT(pthread_setspecific(key, fake.state) == 0);
+	put(_PyRuntime, at->key, 1, 4);
+	put(_PyRuntime, at->key == PYTHON_NONE ? PYTHON_NONE : at->key + 4, key, 4);
+}
+
+/* How many of Python's functions a walk calls; it must work all the same. */
+static unsigned long calls_of_a_walk(void)
+{
+	unsigned long before;
+
+	EXPECT(python_attach());
+	EXPECT(python_stack_walk(&stack) == PYTHON_STACK_FRAMES);
+	before = state_calls + finalizing_calls;
+	EXPECT(python_stack_walk(&stack) == PYTHON_STACK_FRAMES);
+	return state_calls + finalizing_calls - before;
+}
+
+static void walks_by_shortcut(void)
+{
+	const struct python_runtime_offsets *at = &fake.offsets->runtime;
+	bool has_key = at->key != PYTHON_NONE;
+
+	EXPECT_U64(calls_of_a_walk(), has_key ? 0 : 1);
+	expect_both_frames();
+	put(_PyRuntime, at->finalizing, 1, 8);
+	EXPECT_U64(python_stack_walk(&stack), PYTHON_STACK_NONE);
+	EXPECT(!python_frame_resolve(&stack, 0, &frame));
+	put(_PyRuntime, at->finalizing, 0, 8);
+	EXPECT_U64(python_stack_walk(&stack), PYTHON_STACK_FRAMES);
+	if (!has_key)
+		return;
+	put(_PyRuntime, at->key, 0, 4); /* the key is gone */
+	EXPECT_U64(python_stack_walk(&stack), PYTHON_STACK_NONE);
+}
+
+static void walks_by_moved_key(void)
+{
+	EXPECT_U64(calls_of_a_walk(), fake.offsets->runtime.key != PYTHON_NONE ? 0 : 1);
+	expect_both_frames();
+}
+
+static void walks_without_shortcut(void)
+{
+	EXPECT_U64(calls_of_a_walk(), 2);
+	expect_both_frames();
+}
+
+static void move_key(void)
+{
+	const struct python_runtime_offsets *at = &fake.offsets->runtime;
+
+	make_runtime_state();
+	if (at->key == PYTHON_NONE)
+		return;
+	memcpy(_PyRuntime + at->key + 8, _PyRuntime + at->key, 8);
+	memset(_PyRuntime + at->key, 0, 8);
+}
+
+static void break_initialized(void)
+{
+	make_runtime_state();
+	put(_PyRuntime, fake.offsets->runtime.initializing + 12, 2, 4);
+}
+
+static void break_interpreter(void)
+{
+	make_runtime_state();
+	put_pointer(fake.state, 16, fake.state);
+}
+
 static void wrong_at_once(void)
 {
 	EXPECT(!python_attach());
@@ -514,6 +602,10 @@ int main(void)
 		const struct python_offsets *at = &python_offsets[i];
 
 		in_child(at, NULL, walks);
+		in_child(at, make_runtime_state, walks_by_shortcut);
+		in_child(at, move_key, walks_by_moved_key);
+		in_child(at, break_initialized, walks_without_shortcut);
+		in_child(at, break_interpreter, walks_without_shortcut);
 		for (unsigned j = 0; j < sizeof(at_once) / sizeof(at_once[0]); j++)
 			in_child(at, at_once[j], wrong_at_once);
 		for (unsigned j = 0; j < sizeof(in_the_walk) / sizeof(in_the_walk[0]); j++)
