@@ -178,12 +178,21 @@ static enum code_owner owner_of_file(const struct code_map *map, const char *pat
 static enum code_owner owner_of_module(const struct code_map *map,
 				       const struct gpuleak_frame *frame)
 {
-	static const char *const skipped[] = {"libc10", "libtorch", "libgpuleak", "libcudart"};
+	static const struct {
+		const char *start;
+		enum code_owner owner;
+	} known[] = {
+		{"libc10", CODE_NATIVE_TORCH},	    {"libtorch", CODE_NATIVE_TORCH},
+		{"libgpuleak", CODE_NATIVE_TORCH},  {"libcudart", CODE_NATIVE_TORCH},
+		{"libc.so", CODE_NATIVE_RUNTIME},   {"libc-", CODE_NATIVE_RUNTIME},
+		{"libstdc++", CODE_NATIVE_RUNTIME}, {"libpthread", CODE_NATIVE_RUNTIME},
+		{"ld-linux", CODE_NATIVE_RUNTIME},
+	};
 	struct text module = text_base(names_text(&map->snapshot->names, frame->module));
 
-	for (unsigned i = 0; i < sizeof(skipped) / sizeof(skipped[0]); i++)
-		if (text_begins(module, skipped[i]))
-			return CODE_NATIVE_TORCH;
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (text_begins(module, known[i].start))
+			return known[i].owner;
 	return CODE_NATIVE;
 }
 

@@ -18,7 +18,8 @@ enum code_owner {
 	CODE_TORCH = 3,
 	CODE_STANDARD = 4, /* the standard library, and frozen modules */
 	CODE_NATIVE = 5,
-	CODE_NATIVE_TORCH = 6, /* PyTorch's allocator and kernels, and the tracer */
+	CODE_NATIVE_RUNTIME = 6, /* where threads begin */
+	CODE_NATIVE_TORCH = 7,	 /* PyTorch's allocator and kernels, and the tracer */
 };
 
 struct code_map {

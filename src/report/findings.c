@@ -30,6 +30,7 @@ static bool is_segment(const struct snapshot_site *site)
  */
 static void collect_sites(struct findings *findings, const struct snapshot *snapshot, bool all)
 {
+	size_t item = (size_t)(findings->device - snapshot->devices);
 	size_t count = 0;
 
 	findings->origins = memory_new(snapshot->site_count, sizeof(*findings->origins));
@@ -37,8 +38,7 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 		for (size_t i = 0; i < snapshot->site_count; i++) {
 			const struct snapshot_site *site = &snapshot->sites[i];
 
-			if (site->device != findings->device->device ||
-			    is_segment(site) != segments)
+			if (site->device != item || is_segment(site) != segments)
 				continue;
 			if (all || (site_holds(site) && !segments))
 				findings->origins[count++] = site;
@@ -131,17 +131,24 @@ struct group_key {
 	bool pooled;
 };
 
+/* Small ones, of a cache that fills, are one finding. */
+static bool is_large_jump(const struct findings *findings, const struct verdict_site *site)
+{
+	return site->label == VERDICT_JUMP && site->bytes >= findings->verdict.threshold;
+}
+
 static struct group_key group_key(const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
+	bool pooled = findings->pooled[i];
 
 	return (struct group_key){
-		.where = findings->places[i].where,
-		.label = site->pooled ? findings->verdict.pool.label : site->label,
-		.birth = site->label == VERDICT_JUMP ? site->first_step : 0,
+		.where = pooled && findings->pool_is_one ? NULL : findings->places[i].where,
+		.label = pooled ? findings->verdict.pool.label : site->label,
+		.birth = !pooled && is_large_jump(findings, site) ? site->first_step : 0,
 		.source = findings->origins[i]->source,
 		.segment = is_segment(findings->origins[i]),
-		.pooled = site->pooled,
+		.pooled = pooled,
 	};
 }
 
@@ -156,13 +163,11 @@ static bool same_group(const struct names *names, const struct group_key *a,
 static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
-	const struct verdict_site *pool = site->pooled ? &findings->verdict.pool : NULL;
+	const struct verdict_site *pool = findings->pooled[i] ? &findings->verdict.pool : NULL;
 	double rate = site->bytes_per_step;
 
 	if (pool)
-		rate = pool->bytes
-			       ? pool->bytes_per_step * (double)site->bytes / (double)pool->bytes
-			       : 0;
+		rate = pool->bytes_per_step * (double)site->bytes / (double)findings->pool_bytes;
 	if (!finding->parts || site->bytes > finding->weight) {
 		finding->site = findings->origins[i];
 		finding->verdict = pool ? pool : site;
@@ -190,50 +195,115 @@ static size_t table_size(size_t sites)
 	return size;
 }
 
+struct groups {
+	uint32_t *table;  /* owned: group + 1, by slot */
+	uint32_t *member; /* owned: a site of each group */
+	size_t mask;
+	uint32_t count;
+};
+
+static void groups_init(struct groups *groups, size_t sites)
+{
+	size_t size = table_size(sites);
+
+	*groups = (struct groups){
+		.table = memory_new(size, sizeof(*groups->table)),
+		.member = memory_new(sites, sizeof(*groups->member)),
+		.mask = size - 1,
+	};
+}
+
+static void groups_release(struct groups *groups)
+{
+	free(groups->table);
+	free(groups->member);
+}
+
 /*
- * The slot of the table where the group of site `i` is or belongs.  Looks at a few
+ * The slot of the table where the group of a site is or belongs.  Looks at a few
  * neighbours only: names made to collide cost a group, not the time.
  */
 static size_t find_slot(const struct findings *findings, const struct names *names,
-			const struct group_key *key, const uint32_t *table, const uint32_t *member,
-			size_t mask)
+			const struct group_key *key, const struct groups *groups)
 {
 	uint64_t hash = place_frame_hash(names, key->where) ^ (key->label + 31ull * key->birth);
-	size_t slot = (size_t)((hash * 0x9e3779b97f4a7c15ull) >> 20) & mask;
+	size_t slot = (size_t)((hash * 0x9e3779b97f4a7c15ull) >> 20) & groups->mask;
 	unsigned compared = 0;
 
-	for (; table[slot] && compared < 64; slot = (slot + 1) & mask, compared++) {
-		struct group_key other = group_key(findings, member[table[slot] - 1]);
+	for (; groups->table[slot] && compared < 64; compared++) {
+		struct group_key other =
+			group_key(findings, groups->member[groups->table[slot] - 1]);
 
 		if (same_group(names, key, &other))
 			return slot;
+		slot = (slot + 1) & groups->mask;
 	}
-	while (table[slot])
-		slot = (slot + 1) & mask;
+	while (groups->table[slot])
+		slot = (slot + 1) & groups->mask;
 	return slot;
+}
+
+/* The number of the group that site `i` belongs to, a new one where there is none. */
+static uint32_t groups_find(struct groups *groups, const struct findings *findings,
+			    const struct names *names, size_t i)
+{
+	struct group_key key = group_key(findings, i);
+	size_t slot = find_slot(findings, names, &key, groups);
+
+	if (!groups->table[slot]) {
+		groups->member[groups->count] = (uint32_t)i;
+		groups->table[slot] = ++groups->count;
+	}
+	return groups->table[slot] - 1;
+}
+
+/*
+ * A pool is many stacks that kept memory once each.  A line with many of them is
+ * a finding; one that has few beside such a line, the optimizer's say, was only
+ * caught with it.  Where no line has many, they are one finding.
+ */
+static void choose_pooled(struct findings *findings, const struct names *names)
+{
+	const uint32_t many = 4; /* stacks */
+	uint32_t *sizes = memory_new(findings->site_count, sizeof(*sizes));
+	struct groups groups;
+	bool any = false;
+
+	groups_init(&groups, findings->site_count);
+	for (size_t i = 0; i < findings->site_count; i++)
+		findings->pooled[i] = findings->sites[i].pooled;
+	for (size_t i = 0; i < findings->site_count; i++)
+		if (findings->pooled[i])
+			any |= ++sizes[groups_find(&groups, findings, names, i)] >= many;
+	for (size_t i = 0; any && i < findings->site_count; i++)
+		if (findings->pooled[i])
+			findings->places[i].few =
+				sizes[groups_find(&groups, findings, names, i)] < many;
+	for (size_t i = 0; i < findings->site_count; i++) {
+		findings->pooled[i] &= !findings->places[i].few;
+		findings->pool_bytes += findings->pooled[i] ? findings->sites[i].bytes : 0;
+	}
+	findings->pool_is_one = !any;
+	groups_release(&groups);
+	free(sizes);
 }
 
 static void group_sites(struct findings *findings, const struct names *names)
 {
 	size_t count = findings->site_count + findings->segment_count;
-	size_t mask = table_size(count) - 1;
-	uint32_t *table = memory_new(mask + 1, sizeof(*table)); /* finding + 1 */
-	uint32_t *member = memory_new(count, sizeof(*member));	/* a site of each finding */
+	struct groups groups;
 
+	groups_init(&groups, count);
 	findings->items = memory_new(count, sizeof(*findings->items));
 	for (size_t i = 0; i < count; i++) {
-		struct group_key key = group_key(findings, i);
-		size_t slot = find_slot(findings, names, &key, table, member, mask);
+		struct finding *finding =
+			&findings->items[groups_find(&groups, findings, names, i)];
 
-		if (!table[slot]) {
-			member[findings->count++] = (uint32_t)i;
-			table[slot] = (uint32_t)findings->count;
-			findings->items[table[slot] - 1].label = key.label;
-		}
-		finding_add(&findings->items[table[slot] - 1], findings, i);
+		finding->label = group_key(findings, i).label;
+		finding_add(finding, findings, i);
 	}
-	free(member);
-	free(table);
+	findings->count = groups.count;
+	groups_release(&groups);
 }
 
 static int descending(double a, double b)
@@ -267,6 +337,9 @@ void findings_init(struct findings *findings, struct code_map *map,
 	judge_device(findings, snapshot);
 	place_sites(findings, map);
 	place_backward(findings, &snapshot->names);
+	findings->pooled = memory_new(findings->site_count + findings->segment_count,
+				      sizeof(*findings->pooled));
+	choose_pooled(findings, &snapshot->names);
 	group_sites(findings, &snapshot->names);
 	qsort(findings->items, findings->count, sizeof(*findings->items), by_gravity);
 }
@@ -276,6 +349,7 @@ void findings_release(struct findings *findings)
 	free(findings->sites);
 	free(findings->origins);
 	free(findings->places);
+	free(findings->pooled);
 	free(findings->items);
 	*findings = (struct findings){0};
 }

@@ -42,6 +42,9 @@ struct findings {
 	uint64_t quiet;	      /* sites that never held memory across a mark, not looked at */
 	uint64_t damaged;     /* sites with a stack or frame that can't be read */
 	struct place *places; /* owned, as `sites` */
+	bool *pooled;	      /* owned, as `sites`: shown as part of the pool */
+	uint64_t pool_bytes;  /* of those */
+	bool pool_is_one;     /* no line stands out: the whole pool is one finding */
 };
 
 /* All findings of a device; with `all` also of sites that never held memory across a mark. */

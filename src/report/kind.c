@@ -15,7 +15,7 @@ enum kind kind_of(const struct finding *finding)
 	if (flags & GPULEAK_SITE_OPTIMIZER)
 		return is_kept_once(finding) ? KIND_OPTIMIZER_STATE : KIND_UNKNOWN;
 	if (flags & GPULEAK_SITE_BACKWARD)
-		return is_kept_once(finding) ? KIND_GRADIENT : KIND_UNKNOWN;
+		return finding->label == VERDICT_JUMP ? KIND_GRADIENT : KIND_UNKNOWN;
 	if (finding->place.parameters && is_kept_once(finding))
 		return KIND_PARAMETER;
 	return finding->place.forward ? KIND_ACTIVATION : KIND_UNKNOWN;

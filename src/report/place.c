@@ -7,7 +7,8 @@ struct candidates {
 	const struct gpuleak_frame *outside_torch; /* innermost outside PyTorch and the library */
 	const struct gpuleak_frame *python;
 	const struct gpuleak_frame *native;
-	const struct gpuleak_frame *any_native;
+	const struct gpuleak_frame *runtime;
+	const struct gpuleak_frame *native_torch;
 	bool backward_seen; /* a backward() of PyTorch, the user's frame still to come */
 };
 
@@ -63,10 +64,24 @@ static void note_python_frame(struct place *place, struct candidates *found,
 	}
 }
 
+static void note_native_frame(struct candidates *found, const struct gpuleak_frame *frame,
+			      enum code_owner owner)
+{
+	const struct gpuleak_frame **place = &found->native;
+
+	if (owner == CODE_NATIVE_TORCH)
+		place = &found->native_torch;
+	else if (owner == CODE_NATIVE_RUNTIME)
+		place = &found->runtime;
+	if (!*place)
+		*place = frame;
+}
+
 static const struct gpuleak_frame *choose(const struct candidates *found)
 {
-	const struct gpuleak_frame *const order[] = {
-		found->user, found->outside_torch, found->python, found->native, found->any_native};
+	const struct gpuleak_frame *const order[] = {found->user,    found->outside_torch,
+						     found->python,  found->native,
+						     found->runtime, found->native_torch};
 
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		if (order[i])
@@ -90,12 +105,10 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		}
 		if (!place->inner)
 			place->inner = frame;
-		if (owner == CODE_NATIVE && !found.native)
-			found.native = frame;
-		else if (owner == CODE_NATIVE_TORCH && !found.any_native)
-			found.any_native = frame;
-		else if (owner < CODE_NATIVE)
+		if (owner < CODE_NATIVE)
 			note_python_frame(place, &found, names, frame, owner);
+		else
+			note_native_frame(&found, frame, owner);
 	}
 	place->where = choose(&found);
 	place->user = found.user != NULL;

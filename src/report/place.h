@@ -24,6 +24,7 @@ struct place {
 	bool user;			      /* `where` is the user's code */
 	bool forward;			      /* within the forward of a module of PyTorch */
 	bool parameters;		      /* within the making or moving of a module */
+	bool few;			      /* left out of the pool: see findings.c */
 	uint32_t damaged;		      /* frames that could not be read */
 };
 

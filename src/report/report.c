@@ -98,8 +98,8 @@ const char *report_proves_too_little(const struct report *report, const struct o
 	else if (snapshot->steps < options->require_steps)
 		message_set(why, "%" PRIu64 " steps, %" PRIu64 " are required", snapshot->steps,
 			    options->require_steps);
-	else if (is_much(snapshot->lost, snapshot->site_count))
-		message_set(why, "%" PRIu64 " records of the trace are missing", snapshot->lost);
+	else if (is_much(snapshot->blind, snapshot->site_count))
+		message_set(why, "%" PRIu64 " records of sites are missing", snapshot->blind);
 	else if (is_much(state->dropped_events, events))
 		message_set(why, "%" PRIu64 " events were dropped", state->dropped_events);
 	else if (is_much(state->dropped_blocks, events))

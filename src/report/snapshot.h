@@ -15,18 +15,23 @@
 #include "report/trace_file.h"
 #include "trace/format.h"
 
+enum {
+	SNAPSHOT_NO_DEVICE = 0xffff
+};
+
 struct snapshot_site {
 	uint64_t key;
 	uint32_t item; /* number in the sites' section */
 	uint32_t stack;
-	uint16_t device;
+	uint16_t device; /* item of `devices`, or SNAPSHOT_NO_DEVICE */
 	uint8_t source;
 	uint8_t flags;
 	struct gpuleak_site_version at;
 };
 
 struct snapshot_device {
-	uint32_t device;
+	uint32_t device; /* PyTorch's number */
+	uint32_t item;	 /* number in the devices' section */
 	gpuleak_string_id name;
 	gpuleak_string_id uuid;
 	uint64_t capacity;
@@ -54,7 +59,8 @@ struct snapshot {
 	bool events_counted;  /* false: the ring is too large to look through */
 	bool cut;	      /* the file ends too early */
 	uint64_t damaged;     /* records skipped */
-	uint64_t lost;	      /* records in use that the cut took, or that can't be found */
+	uint64_t lost;	      /* records in use that the file has no more */
+	uint64_t blind;	      /* of these, those without which a verdict is not sound */
 };
 
 /*

@@ -76,8 +76,9 @@ void copy_sites(struct snapshot *snapshot, const struct trace_file *file, struct
 	struct trace_section section;
 	struct gpuleak_site site;
 	struct items items;
-	uint64_t count;
+	uint64_t count, lost_before;
 
+	lost_before = snapshot->lost;
 	if (!trace_file_section(file, GPULEAK_SECTION_SITES, sizeof(site), &section))
 		snapshot->lost += snapshot->state.sites_used;
 	count = items_there(snapshot, &section, section.items ? snapshot->state.sites_used : 0,
@@ -87,6 +88,7 @@ void copy_sites(struct snapshot *snapshot, const struct trace_file *file, struct
 	while (items_take(&items, &site, sizeof(site)))
 		site_take(snapshot, &site, (uint32_t)(items.next - 1));
 	snapshot->lost += count - items.next;
+	snapshot->blind += snapshot->lost - lost_before;
 	items_release(&items);
 }
 
@@ -113,8 +115,9 @@ void copy_evidence(struct snapshot *snapshot, const struct trace_file *file, str
 	struct gpuleak_evidence evidence;
 	struct trace_section section;
 	struct items items;
-	uint64_t count;
+	uint64_t count, lost_before;
 
+	lost_before = snapshot->lost;
 	if (!trace_file_section(file, GPULEAK_SECTION_EVIDENCE, sizeof(evidence), &section))
 		snapshot->lost += snapshot->state.evidence_used;
 	count = items_there(snapshot, &section, section.items ? snapshot->state.evidence_used : 0,
@@ -126,12 +129,13 @@ void copy_evidence(struct snapshot *snapshot, const struct trace_file *file, str
 	while (items_take(&items, &evidence, sizeof(evidence)))
 		evidence_take(snapshot, &evidence, items.next - 1);
 	snapshot->lost += count - items.next;
+	snapshot->blind += snapshot->lost - lost_before;
 	items_release(&items);
 }
 
 /* The device's share of the timeline, from the half that its version names. */
 static void timeline_take(struct snapshot *snapshot, struct snapshot_device *device,
-			  const struct trace_file *file, uint32_t item, struct budget *budget)
+			  const struct trace_file *file, struct budget *budget)
 {
 	struct trace_section section;
 	struct items items;
@@ -139,7 +143,7 @@ static void timeline_take(struct snapshot *snapshot, struct snapshot_device *dev
 
 	trace_file_section(file, GPULEAK_SECTION_TIMELINE, sizeof(*device->timeline), &section);
 	half = section.items / GPULEAK_DEVICES_MAX / 2;
-	first = half * 2 * item + (device->at.timeline_half ? half : 0);
+	first = half * 2 * device->item + (device->at.timeline_half ? half : 0);
 	count = device->at.timeline_count;
 	if (device->at.timeline_half > 1 || count > half) {
 		snapshot->damaged++;
@@ -161,6 +165,30 @@ static void timeline_take(struct snapshot *snapshot, struct snapshot_device *dev
 		device->timeline[device->timeline_count++] = device->at.open;
 }
 
+/* The device of a number; where that is damaged, the item that would have it. */
+static uint16_t device_of(const struct snapshot *snapshot, uint16_t number)
+{
+	for (uint16_t i = 0; i < snapshot->device_count; i++)
+		if (snapshot->devices[i].device == number)
+			return i;
+	for (uint16_t i = 0; i < snapshot->device_count; i++)
+		if (snapshot->devices[i].item == number)
+			return i;
+	return SNAPSHOT_NO_DEVICE;
+}
+
+static void find_devices(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->site_count; i++) {
+		struct snapshot_site *site = &snapshot->sites[i];
+
+		site->device = device_of(snapshot, site->device);
+		if (site->device == SNAPSHOT_NO_DEVICE)
+			snapshot->damaged++;
+	}
+}
+
+/* After the sites, whose devices it finds. */
 void copy_devices(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)
 {
 	struct trace_section section;
@@ -175,19 +203,24 @@ void copy_devices(struct snapshot *snapshot, const struct trace_file *file, stru
 	used = items_there(snapshot, &section, section.items ? used : 0, sizeof(from), budget);
 	items_init(&items, file, &section, 0, used);
 	while (items_take(&items, &from, sizeof(from))) {
-		struct snapshot_device *to = &snapshot->devices[snapshot->device_count++];
+		struct snapshot_device *to = &snapshot->devices[snapshot->device_count];
 		int version =
 			version_at(from.versions[0].mark, from.versions[1].mark, snapshot->steps);
 
+		if (version < 0 && snapshot->steps)
+			continue; /* never used, or only after the mark */
+		snapshot->device_count++;
 		to->device = from.device;
+		to->item = (uint32_t)(items.next - 1);
 		to->name = from.name;
 		to->uuid = from.uuid;
 		to->capacity = from.capacity;
 		if (version >= 0)
 			to->at = from.versions[version];
-		timeline_take(snapshot, to, file, (uint32_t)(items.next - 1), budget);
+		timeline_take(snapshot, to, file, budget);
 	}
 	items_release(&items);
+	find_devices(snapshot);
 }
 
 void copy_notes(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)

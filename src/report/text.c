@@ -66,6 +66,21 @@ static void print_run(const struct terminal *terminal, const struct report *repo
 		report->running ? "; still running" : "");
 }
 
+/* The line that names the device; how many there are like it. */
+static void print_lines(const struct terminal *terminal, const struct report *report,
+			const struct findings *device)
+{
+	size_t count = 0;
+
+	while (count < device->count && device->items[count].label == device->verdict.label)
+		count++;
+	text_place(terminal, report, device->items[0].place.where);
+	if (count > 1)
+		fprintf(terminal->out, " and %zu more line%s", count - 1, count == 2 ? "" : "s");
+	if (report->device_count > 1)
+		fprintf(terminal->out, ", on cuda:%u", device->device->device);
+}
+
 /* The first line: is it a leak, of which line, how fast, until when. */
 static void print_answer(const struct terminal *terminal, const struct report *report)
 {
@@ -88,11 +103,13 @@ static void print_answer(const struct terminal *terminal, const struct report *r
 	}
 	if (device->count && device->items[0].label == device->verdict.label &&
 	    device->verdict.label >= VERDICT_JUMP) {
-		text_place(terminal, report, device->items[0].place.where);
+		print_lines(terminal, report, device);
 		fputs(": ", terminal->out);
 	}
-	verdict_device_sentence(&device->verdict, sentence, sizeof(sentence));
+	text_device_sentence(device, sentence, sizeof(sentence));
 	escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
+	if (device->verdict.label == VERDICT_SHORT)
+		fputs("; so far this proves nothing", terminal->out);
 	fputc('\n', terminal->out);
 }
 
@@ -155,8 +172,11 @@ void text_print(const struct terminal *terminal, struct report *report,
 	print_answer(terminal, report);
 	print_run(terminal, report);
 	fputc('\n', terminal->out);
-	for (size_t i = 0; i < report->device_count; i++)
+	for (size_t i = 0; i < report->device_count; i++) {
+		if (i)
+			fputc('\n', terminal->out);
 		text_device(terminal, report, &report->devices[i], options);
+	}
 	print_remarks(terminal, report, options);
 }
 

@@ -22,6 +22,9 @@ void text_device(const struct terminal *terminal, struct report *report,
 void text_finding(const struct terminal *terminal, struct report *report,
 		  const struct findings *device, const struct finding *finding, size_t number);
 
+/* What there is to say of a device: how fast and until when, else the evidence. */
+void text_device_sentence(const struct findings *device, char *sentence, size_t size);
+
 /* Print "train.py:23 in train", shorter than the whole path where that is clear. */
 void text_place(const struct terminal *terminal, const struct report *report,
 		const struct gpuleak_frame *frame);

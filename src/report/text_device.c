@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/forecast.h"
 #include "report/sparkline.h"
 #include "report/text.h"
 
@@ -11,6 +12,16 @@ bool text_finding_shown(const struct findings *device, const struct finding *fin
 	if (finding->label >= VERDICT_JUMP)
 		return true;
 	return finding->label == device->verdict.label && finding->label != VERDICT_STABLE;
+}
+
+void text_device_sentence(const struct findings *device, char *sentence, size_t size)
+{
+	char forecast[FORECAST_SIZE];
+
+	if (forecast_text(device, forecast)[0])
+		snprintf(sentence, size, "%s", forecast);
+	else
+		verdict_device_sentence(&device->verdict, sentence, size);
 }
 
 static void print_sizes(const struct terminal *terminal, const struct findings *device)
@@ -53,7 +64,7 @@ static void print_headline(const struct terminal *terminal, const struct report 
 	fprintf(terminal->out, "cuda:%u  ", device->device->device);
 	terminal_label(terminal, device->verdict.label);
 	if (report->device_count > 1) {
-		verdict_device_sentence(&device->verdict, sentence, sizeof(sentence));
+		text_device_sentence(device, sentence, sizeof(sentence));
 		escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
 		fputs("   ", terminal->out);
 	}
@@ -109,6 +120,21 @@ static void print_rest(const struct terminal *terminal, const struct findings *d
 		fputs(".  --all shows them.\n", terminal->out);
 }
 
+/* What this trace can't tell. */
+static void print_limits(const struct terminal *terminal, const struct findings *device)
+{
+	const struct verdict_device *verdict = &device->verdict;
+	char count[32];
+
+	if (verdict->label == VERDICT_LEAK && verdict->bound_unknown)
+		fputs("Bound unknown: a buffer that is still filling looks the same.\n",
+		      terminal->out);
+	if (verdict->label != VERDICT_LEAK && verdict->longest_period > 1)
+		fprintf(terminal->out,
+			"Leaks rarer than once in %s steps can't be seen in so short a run.\n",
+			verdict_count_text(verdict->longest_period, count, sizeof(count)));
+}
+
 static void print_findings(const struct terminal *terminal, struct report *report,
 			   const struct findings *device, const struct options *options)
 {
@@ -135,6 +161,7 @@ static void print_findings(const struct terminal *terminal, struct report *repor
 	fputc('\n', terminal->out);
 	if (!options->all)
 		print_rest(terminal, device, rest);
+	print_limits(terminal, device);
 }
 
 void text_device(const struct terminal *terminal, struct report *report,

@@ -114,9 +114,9 @@ static void print_meaning(const struct terminal *terminal, const struct report *
 	double parameters = kind_in_parameters(finding, snapshot);
 
 	if (kind != KIND_UNKNOWN)
-		fprintf(terminal->out, ": %s", kind_name(kind));
-	if (parameters > 0)
-		fprintf(terminal->out, ", %.1f × the parameters", parameters);
+		fprintf(terminal->out, "; %s", kind_name(kind));
+	if (parameters >= 0.05)
+		fprintf(terminal->out, "%s %.1f × the parameters", kind ? "," : ";", parameters);
 	if (kind == KIND_OPTIMIZER_STATE && optimizer.size) {
 		fputs(" (", terminal->out);
 		escape_print_cut(terminal->out, optimizer, 40);
@@ -134,12 +134,18 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 	verdict_site_sentence(finding->verdict, sentence, sizeof(sentence));
 	terminal_space(terminal, indent);
 	escape_print(terminal->out, text_of(sentence));
+	if (finding->verdict->bound_unknown)
+		fputs("; bound unknown", terminal->out);
 	print_meaning(terminal, report, finding);
 	if (finding->blocks && finding->label >= VERDICT_WORKLOAD)
 		fprintf(terminal->out, "; %s in %s block%s",
 			verdict_size_text((double)finding->bytes, size, sizeof(size)),
 			verdict_count_text(finding->blocks, count, sizeof(count)),
 			finding->blocks == 1 ? "" : "s");
+	if (finding->verdict->reason == VERDICT_REASON_ONCE &&
+	    finding->last_step != finding->first_step)
+		fprintf(terminal->out, "; others in steps %u to %u", finding->first_step,
+			finding->last_step);
 	if (finding->parts > 1)
 		fprintf(terminal->out, " from %s call stacks",
 			verdict_count_text(finding->parts, count, sizeof(count)));
@@ -200,6 +206,9 @@ void text_finding(const struct terminal *terminal, struct report *report,
 	terminal_space(terminal, used < amount_width ? amount_width - used : 2);
 	if (finding->site->flags & GPULEAK_SITE_OVERFLOW)
 		fputs("call stacks that found no room in the trace", terminal->out);
+	else if ((finding->site->flags & GPULEAK_SITE_BACKWARD) && !finding->place.python &&
+		 finding->place.where && finding->place.where->language == GPULEAK_LANGUAGE_NATIVE)
+		fputs("a thread of autograd, of which no line is known", terminal->out);
 	else
 		text_place(terminal, report, finding->place.where);
 	fputc('\n', terminal->out);

@@ -245,14 +245,15 @@ static void fill_pool(struct build *build)
 {
 	describe(build);
 	add_training(build, 0);
-	for (uint32_t i = 0; i < 60; i++)
-		build_site(
-			build, 0,
-			"<string>:1:generated|/home/me/project/jit.py:88:call|"
-			"/home/me/project/train.py:41:<module>",
-			0,
-			(struct build_pattern){
-				.from = 2 + 3 * i, .blocks = 1, .bytes = 4096, .age = BUILD_KEPT});
+	for (uint32_t i = 0; i < 66; i++)
+		build_site(build, 0,
+			   "<string>:1:generated|/home/me/project/jit.py:88:call|"
+			   "/home/me/project/train.py:41:<module>",
+			   0,
+			   (struct build_pattern){.from = 2 + 3 * i + i % 2,
+						  .blocks = 1,
+						  .bytes = 4096,
+						  .age = BUILD_KEPT});
 	build_steps(build, 200);
 	build_finish(build);
 }

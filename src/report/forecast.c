@@ -1,0 +1,31 @@
+#include "report/forecast.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/units.h"
+
+const char *forecast_text(const struct findings *device, char buffer[FORECAST_SIZE])
+{
+	const struct verdict_device *verdict = &device->verdict;
+	char size[32], step[32], duration[UNITS_SIZE];
+	size_t used;
+
+	buffer[0] = '\0';
+	if (verdict->label != VERDICT_LEAK && verdict->label != VERDICT_GROWING)
+		return buffer;
+	snprintf(buffer, FORECAST_SIZE, "%s a step",
+		 verdict_size_text(verdict->bytes_per_step, size, sizeof(size)));
+	if (!verdict->full_at_step)
+		return buffer;
+	used = strlen(buffer);
+	snprintf(buffer + used, FORECAST_SIZE - used, "; %s full at about step %s",
+		 verdict_size_text((double)device->device->capacity, size, sizeof(size)),
+		 verdict_count_text(verdict->full_at_step, step, sizeof(step)));
+	if (verdict->full_in_seconds <= 0)
+		return buffer;
+	used = strlen(buffer);
+	snprintf(buffer + used, FORECAST_SIZE - used, ", in %s at this pace",
+		 units_duration(verdict->full_in_seconds, duration));
+	return buffer;
+}
