@@ -54,6 +54,9 @@ class Setup:
             timeout=TIMEOUT_S,
         )
 
+    def bench_command(self, bench: Path, target: Path) -> list:
+        return self.run_command([bench, "--json", target])
+
     def read(self, trace: Path, *options: str) -> tuple:
         """gpuleak-report's JSON of the trace, and its exit code."""
         done = subprocess.run(

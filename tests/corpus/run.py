@@ -165,6 +165,8 @@ def main() -> None:
     want = read_expectation(options.program.resolve())
     if want.version and not (options.torch or "2.15.0").startswith(want.version):
         raise Skip(f"holds for PyTorch {want.version} only")
+    if options.gpu and (want.memory or want.devices):
+        raise Skip("needs the simulated GPU")
     setup = setup_from(options)
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
         folder = (options.keep or Path(scratch)).resolve()

@@ -24,7 +24,7 @@ ROUNDS = 6
 
 
 class Marks:
-    """Allocated, reserved and allocations so far at each optimizer step; at the last the history."""
+    """Allocated, reserved and allocations at each optimizer step; the history at the last."""
 
     def __init__(self, last_step):
         self.allocated, self.reserved, self.count = [], [], []
@@ -86,7 +86,7 @@ def alarm(raised: bool) -> str:
 
 
 def naive(allocated: list, reserved: list) -> str:
-    """The rules people go by: R1 allocated always rose, R2 it ended above the first, R3 reserved."""
+    """The rules people go by: R1 allocated always rose, R2 it ended higher, R3 reserved did."""
     rose = all(b > a for a, b in zip(allocated, allocated[1:]))
     above = [series[-1] > series[0] * (1 + NAIVE_MARGIN) for series in (allocated, reserved)]
     return f"R1 {alarm(rose)}, R2 {alarm(above[0])}, R3 {alarm(above[1])}"
@@ -111,9 +111,7 @@ def show_series(marks: Marks, program: Path) -> None:
 
 def show_lines(lines: dict, program: Path) -> None:
     text = program.read_text().splitlines()
-    print(
-        "  alive after the last step, by line; births: distinct steps, without the first and last 2:"
-    )
+    print("  alive after the last step, by line; births: distinct steps but the first and last 2")
     for line, entry in sorted(lines.items(), key=lambda item: -item[1]["bytes"]):
         births = sorted(entry["births"])
         span = f"{births[0]}..{births[-1]}" if births else ""
