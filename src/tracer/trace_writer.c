@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "trace/layout.h"
@@ -72,6 +73,19 @@ static void point_into(const struct gpuleak_file_header *header)
 	trace.ring = section(header, GPULEAK_SECTION_RING, &trace.ring_pages);
 }
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+/*
+ * Have the ring's pages in memory before the first event: a fault on each costs a
+ * hook more than all else it does.  Older kernels fault as they go.
+ */
+static void populate_ring(void)
+{
+	madvise(trace.ring, trace.ring_pages * sizeof(*trace.ring), MADV_POPULATE_WRITE);
+}
+
 bool trace_writer_init(struct output_file *file)
 {
 	struct gpuleak_file_header header;
@@ -89,6 +103,7 @@ bool trace_writer_init(struct output_file *file)
 	trace.state->strings_used = 4; /* id 0 is nothing */
 	trace.state->stacks_used = 2;  /* word 0 is the empty stack */
 	memcpy(trace.file.bytes, &header, sizeof(header));
+	populate_ring();
 	return true;
 }
 
