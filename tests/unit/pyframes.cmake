@@ -21,6 +21,10 @@ gpuleak_unit_test(pyframes_fake "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_fake.c" ${
   LIBS ${CMAKE_DL_LIBS})
 set_target_properties(test_pyframes_fake PROPERTIES ENABLE_EXPORTS ON)
 
+add_executable(test_pyframes_embed "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_embed.c" ${walker_sources})
+target_link_libraries(test_pyframes_embed PRIVATE gpuleak_build ${CMAKE_DL_LIBS})
+target_include_directories(test_pyframes_embed PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+
 # Loaded by unmodified interpreters, so without a sanitizer's run-time.
 add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
 target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
@@ -37,10 +41,20 @@ endforeach()
 
 # One test for each version that runs; a name on PATH may be an empty promise.
 set(seen "")
+set(ask_python "
+import ctypes, os, platform, sys, sysconfig
+print(platform.python_version(), sys.base_prefix,
+  os.path.join(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME')), sep=';')")
 foreach(interpreter IN LISTS interpreters)
-  execute_process(COMMAND "${interpreter}" -c "import ctypes, platform; print(platform.python_version())"
-    OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-  if(failed OR version IN_LIST seen)
+  execute_process(COMMAND "${interpreter}" -c "${ask_python}"
+    OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    continue()
+  endif()
+  list(GET answer 0 version)
+  list(GET answer 1 home)
+  list(GET answer 2 libpython)
+  if(version IN_LIST seen)
     continue()
   endif()
   list(APPEND seen "${version}")
@@ -50,6 +64,11 @@ foreach(interpreter IN LISTS interpreters)
     set_tests_properties(unit.pyframes_${part}_${version} PROPERTIES
       LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
   endforeach()
+  if(libpython MATCHES "\\.so" AND EXISTS "${libpython}")
+    add_test(NAME unit.pyframes_embed_${version} COMMAND test_pyframes_embed "${libpython}")
+    set_tests_properties(unit.pyframes_embed_${version} PROPERTIES
+      LABELS unit TIMEOUT 60 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONHOME=${home}")
+  endif()
 endforeach()
 if(NOT seen)
   add_test(NAME unit.pyframes COMMAND sh -c "echo no Python here; exit 77")
