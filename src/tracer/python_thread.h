@@ -27,6 +27,12 @@ extern struct python_shortcut python_shortcut __attribute__((visibility("hidden"
  */
 void python_thread_shorten(const uint8_t *state);
 
+/* Python's own answer: what counts before the shortcut is there to be read. */
+static inline const uint8_t *python_thread_state_asked(void)
+{
+	return python_runtime.is_finalizing() ? NULL : python_runtime.this_thread_state();
+}
+
 static inline bool python_is_finalizing(void)
 {
 	if (python_shortcut.finalizing)

@@ -229,7 +229,7 @@ static enum python_stack_state walk_unproven(struct python_stack *stack)
 {
 	static atomic_flag proving = ATOMIC_FLAG_INIT;
 	static atomic_uint doubts;
-	const uint8_t *state = python_thread_state();
+	const uint8_t *state = python_thread_state_asked();
 	walk_function *proven;
 
 	walk_nothing(stack);

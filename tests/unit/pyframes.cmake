@@ -25,6 +25,12 @@ add_executable(test_pyframes_embed "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_embed.c
 target_link_libraries(test_pyframes_embed PRIVATE gpuleak_build ${CMAKE_DL_LIBS})
 target_include_directories(test_pyframes_embed PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
+# Printed, never judged: run by hand, as pyframes_bench.py is.
+add_executable(pyframes_native_bench "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_native_bench.c"
+  ${walker_sources})
+target_link_libraries(pyframes_native_bench PRIVATE gpuleak_build ${CMAKE_DL_LIBS})
+target_include_directories(pyframes_native_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+
 # Loaded by unmodified interpreters, so without a sanitizer's run-time.
 add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
 target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
