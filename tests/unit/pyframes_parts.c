@@ -1,6 +1,13 @@
 /* The Python walker's parts: line tables, strings and reads that may fail. */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tracer/python_lines.h"
@@ -189,6 +196,31 @@ static void probes(void)
 	EXPECT_U64(errno, 77);
 }
 
+/* In a child that may not call process_vm_readv(), as in some containers. */
+static void probes_in_a_sandbox(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {.len = 4, .filter = rules};
+	struct iovec part = {.iov_base = rules, .iov_len = 1};
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+			_exit(0); /* no such sandboxes here */
+		EXPECT(process_vm_readv(getpid(), &part, 1, &part, 1, 0) == -1);
+		probes();
+		_exit(test_result());
+	}
+	EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void knows_versions(void)
 {
 	for (unsigned minor = 8; minor <= 15; minor++)
@@ -211,6 +243,7 @@ int main(void)
 		refuses_other_types(&python_offsets[i].object);
 	}
 	probes();
+	probes_in_a_sandbox();
 	knows_versions();
 	return test_result();
 }
