@@ -30,7 +30,6 @@ static bool is_segment(const struct snapshot_site *site)
  */
 static void collect_sites(struct findings *findings, const struct snapshot *snapshot, bool all)
 {
-	size_t item = (size_t)(findings->device - snapshot->devices);
 	size_t count = 0;
 
 	findings->origins = memory_new(snapshot->site_count, sizeof(*findings->origins));
@@ -38,7 +37,8 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 		for (size_t i = 0; i < snapshot->site_count; i++) {
 			const struct snapshot_site *site = &snapshot->sites[i];
 
-			if (site->device != item || is_segment(site) != segments)
+			if (snapshot_device(snapshot, site) != findings->device ||
+			    is_segment(site) != segments)
 				continue;
 			if (all || (site_holds(site) && !segments))
 				findings->origins[count++] = site;
@@ -99,27 +99,54 @@ static void place_sites(struct findings *findings, struct code_map *map)
 	}
 }
 
-/*
- * Threads of autograd have no Python frames.  What they allocate is put down to
- * the line that called backward(), when all of the device's sites agree on one.
- */
-static void place_backward(struct findings *findings, const struct names *names)
+static bool is_nameless(const struct findings *findings, size_t i)
 {
+	return (findings->origins[i]->flags & GPULEAK_SITE_BACKWARD) && !findings->places[i].python;
+}
+
+/* The line that called backward(), when all sites of the device agree on one; else NULL. */
+static const struct gpuleak_frame *backward_line(const struct findings *findings,
+						 struct code_map *map)
+{
+	const struct snapshot *snapshot = map->snapshot;
 	const struct gpuleak_frame *line = NULL;
 
-	for (size_t i = 0; i < findings->site_count; i++) {
-		const struct gpuleak_frame *other = findings->places[i].backward;
+	for (size_t i = 0; i < snapshot->site_count; i++) {
+		const struct snapshot_site *site = &snapshot->sites[i];
+		struct place place;
+		struct stack stack;
 
-		if (!other)
+		if (snapshot_device(snapshot, site) != findings->device ||
+		    !names_stack(&snapshot->names, site->stack, &stack))
 			continue;
-		if (line && !place_frames_same(names, line, other))
-			return;
-		line = other;
+		place_of_stack(&place, map, &stack);
+		if (line && place.backward &&
+		    !place_frames_same(&snapshot->names, line, place.backward))
+			return NULL;
+		if (place.backward)
+			line = place.backward;
 	}
-	for (size_t i = 0; line && i < findings->site_count; i++)
-		if ((findings->origins[i]->flags & GPULEAK_SITE_BACKWARD) &&
-		    !findings->places[i].python)
+	return line;
+}
+
+/*
+ * Threads of autograd have no Python frames.  What they allocate is put down to
+ * the line that called backward(), where that is certain.
+ */
+static void place_backward(struct findings *findings, struct code_map *map)
+{
+	const struct gpuleak_frame *line = NULL;
+	bool looked = false;
+
+	for (size_t i = 0; i < findings->site_count; i++) {
+		if (!is_nameless(findings, i))
+			continue;
+		if (!looked)
+			line = backward_line(findings, map);
+		looked = true;
+		if (line)
 			findings->places[i].where = line;
+	}
 }
 
 struct group_key {
@@ -336,7 +363,7 @@ void findings_init(struct findings *findings, struct code_map *map,
 	judge_sites(findings, snapshot);
 	judge_device(findings, snapshot);
 	place_sites(findings, map);
-	place_backward(findings, &snapshot->names);
+	place_backward(findings, map);
 	findings->pooled = memory_new(findings->site_count + findings->segment_count,
 				      sizeof(*findings->pooled));
 	choose_pooled(findings, &snapshot->names);

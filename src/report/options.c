@@ -146,8 +146,8 @@ static int read_arguments(struct options *options, int argc, char **argv, struct
 			return message_set(why, "-%c: no such option; --help lists them", optopt);
 		if (option == '?')
 			return message_set(why,
-					   "%s: no such option, or it takes no value; "
-					   "--help lists them",
+					   optopt ? "%s: takes no value"
+						  : "%s: no such option; --help lists them",
 					   argv[optind - 1]);
 		if (take_option(options, option, why) < 0)
 			return -1;

@@ -105,7 +105,7 @@ void path_relative(char path[PATH_SIZE], const char *folder, const char *file)
 	}
 	path[0] = '\0';
 	if (file[0] != '/' || !common) {
-		file = file[0] == '/' && folder[0] ? last_parts(file) : file;
+		file = file[0] == '/' ? last_parts(file) : file;
 		append(path, 0, file, strlen(file));
 		return;
 	}

@@ -149,6 +149,12 @@ void snapshot_release(struct snapshot *snapshot)
 	*snapshot = (struct snapshot){0};
 }
 
+const struct snapshot_device *snapshot_device(const struct snapshot *snapshot,
+					      const struct snapshot_site *site)
+{
+	return site->device < snapshot->device_count ? &snapshot->devices[site->device] : NULL;
+}
+
 const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
 							 const struct snapshot_site *site)
 {

@@ -74,6 +74,10 @@ int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, cons
 
 void snapshot_release(struct snapshot *snapshot);
 
+/* The device that a site is of; NULL where that is damaged. */
+const struct snapshot_device *snapshot_device(const struct snapshot *snapshot,
+					      const struct snapshot_site *site);
+
 /* The evidence that belongs to a site, or NULL where it holds nothing across marks. */
 const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
 							 const struct snapshot_site *site);

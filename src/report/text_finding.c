@@ -17,11 +17,12 @@ static struct text text_of(const char *string)
 }
 
 /* A path without what is the same for all of its kind. */
-static const char *short_path(const struct report *report, const char *path, char *buffer)
+static const char *short_path(const struct report *report, const char *path)
 {
 	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
 	const struct snapshot *snapshot = &report->snapshot;
-	char folder[PATH_SIZE];
+	struct text folder = names_text(&snapshot->names, snapshot->run.folder);
+	const char *below = path_below(path, folder);
 
 	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		const char *at = strstr(path, folders[i]);
@@ -29,9 +30,7 @@ static const char *short_path(const struct report *report, const char *path, cha
 		if (at)
 			return at + strlen(folders[i]);
 	}
-	path_absolute(folder, names_text(&snapshot->names, snapshot->run.folder), text_of("."));
-	path_relative(buffer, folder, path);
-	return path[0] == '/' && strncmp(buffer, "../..", 5) != 0 ? buffer : path;
+	return below ? below : path;
 }
 
 static void print_native(const struct terminal *terminal, const struct names *names,
@@ -52,7 +51,7 @@ void text_place(const struct terminal *terminal, const struct report *report,
 		const struct gpuleak_frame *frame)
 {
 	const struct names *names = &report->snapshot.names;
-	char path[PATH_SIZE], buffer[PATH_SIZE];
+	char path[PATH_SIZE];
 	struct text function;
 
 	if (!frame) {
@@ -64,7 +63,7 @@ void text_place(const struct terminal *terminal, const struct report *report,
 		return;
 	}
 	code_file(&report->snapshot, frame, path);
-	escape_print(terminal->out, text_of(short_path(report, path, buffer)));
+	escape_print(terminal->out, text_of(short_path(report, path)));
 	if (frame->line)
 		fprintf(terminal->out, ":%u", frame->line);
 	function = names_text(names, frame->function);
