@@ -91,15 +91,35 @@ static void birth_remove(struct gpuleak_evidence_version *evidence, uint32_t i)
 	memset(&evidence->births[evidence->birth_count], 0, sizeof(evidence->births[0]));
 }
 
+/* The entry that holds the blocks born in `birth`, or birth_count. */
+static uint32_t birth_find(const struct gpuleak_evidence_version *evidence, uint32_t birth)
+{
+	uint32_t bucket = birth >> evidence->birth_shift;
+	uint32_t i = birth_search(evidence, bucket);
+
+	if (i < evidence->birth_count && evidence->births[i].bucket != bucket)
+		return evidence->birth_count;
+	return i;
+}
+
+void evidence_resized(struct gpuleak_evidence_version *evidence, uint32_t birth, uint64_t before,
+		      uint64_t after)
+{
+	uint32_t i = birth_find(evidence, birth);
+
+	if (i < evidence->birth_count)
+		evidence->births[i].bytes += after - before;
+}
+
 void evidence_died(struct gpuleak_evidence_version *evidence, uint32_t birth, uint32_t now,
 		   uint64_t bytes)
 {
 	uint32_t class = death_class(now > birth ? now - birth : 0);
-	uint32_t i = birth_search(evidence, birth >> evidence->birth_shift);
+	uint32_t i = birth_find(evidence, birth);
 	struct gpuleak_birth *entry = &evidence->births[i];
 
 	evidence->deaths[class] = add_u32(evidence->deaths[class], 1);
-	if (i == evidence->birth_count || entry->bucket != birth >> evidence->birth_shift)
+	if (i == evidence->birth_count)
 		return;
 	if (entry->count <= 1) {
 		birth_remove(evidence, i);

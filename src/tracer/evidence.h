@@ -33,6 +33,10 @@ void evidence_born(struct gpuleak_evidence_version *evidence, uint32_t step, uin
 void evidence_died(struct gpuleak_evidence_version *evidence, uint32_t birth, uint32_t now,
 		   uint64_t bytes);
 
+/* A block that evidence_born() counted has another size now. */
+void evidence_resized(struct gpuleak_evidence_version *evidence, uint32_t birth, uint64_t before,
+		      uint64_t after);
+
 /* A block was born and freed within one step. */
 void evidence_temporary(struct gpuleak_evidence_version *evidence, uint32_t count);
 

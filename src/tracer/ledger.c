@@ -201,8 +201,11 @@ static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
 	touch(ledger, site, number);
 }
 
-/* A free of an older block waits for the mark: a process that tears down frees everything. */
-static void hold_free(struct ledger *ledger, const struct block *block)
+/*
+ * A free of an older block waits for the mark: a process that tears down frees everything.
+ * So does its new size, `resized`; 0: it is freed.
+ */
+static void hold(struct ledger *ledger, const struct block *block, uint64_t resized)
 {
 	struct ledger_held_free *held = memory_array_add(&ledger->held_frees, sizeof(*held));
 
@@ -213,6 +216,7 @@ static void hold_free(struct ledger *ledger, const struct block *block)
 	held->site = block->site;
 	held->birth = block->birth;
 	held->size = block->size;
+	held->resized = resized;
 }
 
 static void site_free(struct ledger *ledger, const struct block *block)
@@ -229,7 +233,7 @@ static void site_free(struct ledger *ledger, const struct block *block)
 		site->born_bytes -= block->size;
 		site->temporaries++;
 	} else {
-		hold_free(ledger, block);
+		hold(ledger, block, 0);
 	}
 }
 
@@ -250,6 +254,8 @@ static void keep_older(struct ledger *ledger, struct block_table *table, const s
 	site->live_bytes += size - older->size;
 	if (older->birth == ledger->step)
 		site->born_bytes += size - older->size;
+	else if (size != older->size)
+		hold(ledger, older, size);
 	kept.size = size;
 	blocks_put(table, &kept, &replaced);
 	touch(ledger, site, older->site);

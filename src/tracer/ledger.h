@@ -46,9 +46,10 @@ struct ledger_site {
 	bool evidence_denied; /* there was no room for it */
 };
 
-/* A free of a block from an earlier step, held back until the mark. */
+/* A free or a new size of a block from an earlier step, held back until the mark. */
 struct ledger_held_free {
 	uint64_t size;
+	uint64_t resized; /* bytes from now on; 0: freed */
 	uint32_t site;
 	uint32_t birth;
 };

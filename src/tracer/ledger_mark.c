@@ -56,20 +56,30 @@ static void promote(struct ledger_site *site, uint64_t mark)
 	evidence->mark = mark;
 }
 
+static void settle_held(struct ledger *ledger, const struct ledger_held_free *held, uint64_t mark)
+{
+	struct ledger_site *site = ledger_site(ledger, held->site);
+	struct gpuleak_evidence_version *evidence =
+		site->evidence ? evidence_version(site->evidence, mark) : NULL;
+	uint32_t age = ledger->step - held->birth;
+
+	if (held->resized) {
+		if (evidence)
+			evidence_resized(evidence, held->birth, held->size, held->resized);
+		return;
+	}
+	if (age > site->max_age)
+		site->max_age = age;
+	if (evidence)
+		evidence_died(evidence, held->birth, ledger->step, held->size);
+}
+
 static void settle_frees(struct ledger *ledger, uint64_t mark)
 {
 	const struct ledger_held_free *held = ledger->held_frees.items;
 
-	for (size_t i = 0; i < ledger->held_frees.count; i++) {
-		struct ledger_site *site = ledger_site(ledger, held[i].site);
-		uint32_t age = ledger->step - held[i].birth;
-
-		if (age > site->max_age)
-			site->max_age = age;
-		if (site->evidence)
-			evidence_died(evidence_version(site->evidence, mark), held[i].birth,
-				      ledger->step, held[i].size);
-	}
+	for (size_t i = 0; i < ledger->held_frees.count; i++)
+		settle_held(ledger, &held[i], mark);
 	ledger->held_frees.count = 0;
 }
 
