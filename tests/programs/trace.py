@@ -38,6 +38,10 @@ DEVICE_NAMES = (
 TIMELINE = struct.Struct("<2I5Q")
 FRAME = struct.Struct("<Q8I")
 EVENT = struct.Struct("<QqQII")
+EVIDENCE = struct.Struct("<Q4I24I")
+EVIDENCE_SIZE = 1400
+BIRTH = struct.Struct("<IIQ")  # bucket, count, bytes
+LEVEL = struct.Struct("<QQII")  # lowest and highest bytes, lowest and highest blocks
 NOTE = struct.Struct("<IIQIIQQQII")
 KINDS = {1: "alloc", 2: "free", 3: "malloc", 4: "cuda_free", 5: "reserved", 6: "mark", 7: "oom"}
 
@@ -96,6 +100,28 @@ class Trace:
             site["frames"] = self.frames(stack)
             found.append(site)
         return found
+
+    def evidence(self, site):
+        """The birth-step evidence of one of sites(), or None."""
+        if not site["evidence"]:
+            return None
+        at = self.at("evidence", site["evidence"] - 1)
+        (owner,) = struct.unpack_from("<I", self.bytes, at)
+        assert owner == site["number"], "evidence of another site"
+        versions = [EVIDENCE.unpack_from(self.bytes, at + 8 + i * EVIDENCE_SIZE) for i in range(2)]
+        sound = [i for i in range(2) if 0 < versions[i][0] <= self.committed]
+        if not sound:
+            return None
+        newest = max(sound, key=lambda i: versions[i][0])
+        at += 8 + newest * EVIDENCE_SIZE + EVIDENCE.size
+        _mark, birth_shift, births, level_shift, levels, *deaths = versions[newest]
+        return {
+            "birth_shift": birth_shift,
+            "level_shift": level_shift,
+            "deaths": deaths,
+            "births": [BIRTH.unpack_from(self.bytes, at + 16 * i) for i in range(births)],
+            "levels": [LEVEL.unpack_from(self.bytes, at + 512 + 24 * i) for i in range(levels)],
+        }
 
     def frames(self, stack):
         base = self.sections["stacks"][0]

@@ -1,0 +1,141 @@
+"""What the trace says of a run is what the run did: totals, sites, evidence, timeline, ring."""
+
+import random
+
+from compare import SiteNumbers, compare, compare_sites
+from model import Model
+from target import Failure, expect, expect_equal, main
+
+
+def replay(box, events, code=0, env={}, **options):
+    """Replays a list and returns what `replay` printed and the trace."""
+    lines = "\n".join(" ".join(map(str, event)) for event in events) + "\n"
+    (box.folder / "events.txt").write_text(lines)
+    return box.run(["replay", "events.txt"], code=code, env=env, **options)
+
+
+def check_books(box, events, env={}):
+    """The whole list, compared in everything."""
+    events = list(events)
+    done = replay(box, events, env=env)
+    expect_equal("standard error", done.stderr, "")
+    trace = box.trace()
+    model = Model(events)
+    wrong = compare(trace, model, SiteNumbers(box.program("replay")))
+    if wrong:
+        raise Failure("\n  ".join(["", *wrong[:10], f"{len(wrong)} differences"]))
+    return trace, model
+
+
+def simple_steps(count, site=1):
+    """A loop that keeps one block a step and has one temporary."""
+    for step in range(count):
+        yield ("a", 0, 0x1000000 + 0x1000 * step, 512, site)
+        yield ("a", 0, 0x9000000, 2048, site + 1)
+        yield ("f", 0, 0x9000000)
+        yield ("s",)
+
+
+def test_basic(box):
+    trace, model = check_books(box, simple_steps(25))
+    expect_equal("marks", trace.committed, 25)
+    expect_equal("bytes at the end", trace.devices()[0]["allocated"], 25 * 512)
+    expect_equal("status", trace.state["status"], 2)
+    report = box.read()
+    expect_equal("allocated in the report", report["devices"][0]["allocated"]["last"], 25 * 512)
+
+
+class RandomEvents:
+    """Lists that an allocator could make: no address is given out while it is live."""
+
+    def __init__(self, seed, devices=2, sites=40, pauses=False, addresses=4000):
+        self.chance = random.Random(seed)
+        self.devices, self.sites, self.pauses = devices, sites, pauses
+        self.free = [0x10000 * i for i in range(1, addresses)]
+        self.chance.shuffle(self.free)
+        self.blocks, self.segments = [], []
+
+    def _device(self):
+        return self.chance.randrange(self.devices)
+
+    def alloc(self):
+        block = (self._device(), self.free.pop())
+        self.blocks.append(block)
+        yield ("a", *block, 512 * self.chance.randrange(1, 100), self.chance.randrange(self.sites))
+
+    def release(self):
+        if self.blocks:
+            block = self.blocks.pop(self.chance.randrange(len(self.blocks)))
+            self.free.insert(0, block[1])
+            yield ("f", *block)
+
+    def cuda_malloc(self):
+        address = self.free.pop()
+        self.segments.append((address, None))
+        yield ("c", self._device(), address, 4096 * self.chance.randrange(1, 9), 900)
+
+    def segment(self):
+        address, device = self.free.pop(), self._device()
+        size = self.chance.randrange(1, 5) << 21
+        self.segments.append((address, (device, size)))
+        yield ("g", device, address, size, self.chance.randrange(self.sites))
+
+    def cuda_free(self):
+        if self.segments:
+            place = self.chance.randrange(len(self.segments))
+            address, segment = self.segments.pop(place)
+            self.free.insert(0, address)
+            yield ("G", segment[0], address, segment[1]) if segment else ("x", address)
+
+    def paused(self):
+        """What happens meanwhile is unknown later: frees of it, and addresses given out again."""
+        yield ("z",)
+        for _ in range(3):
+            yield from self.alloc()
+            yield from self.release()
+        yield ("y",)
+
+    def steps(self, count):
+        for _ in range(count):
+            for _ in range(self.chance.randrange(40)):
+                draw = self.chance.random()
+                if draw < 0.45:
+                    yield from self.alloc()
+                elif draw < 0.80:
+                    yield from self.release()
+                elif draw < 0.85:
+                    yield from self.cuda_malloc()
+                elif draw < 0.90:
+                    yield from self.segment()
+                elif draw < 0.97:
+                    yield from self.cuda_free()
+                elif self.pauses:
+                    yield from self.paused()
+            yield ("s",)
+
+
+def try_seeds(box, seeds, steps, **options):
+    for seed in seeds:
+        for path in box.folder.iterdir():
+            path.unlink()
+        try:
+            check_books(box, RandomEvents(seed, **options).steps(steps))
+        except Failure as reason:
+            raise Failure(f"seed {seed}: {reason}")
+
+
+def test_random_short(box):
+    try_seeds(box, range(12), 60)
+
+
+def test_random_long(box):
+    """Births and levels are folded, the timeline is not yet."""
+    try_seeds(box, range(2), 700, sites=12)
+
+
+def test_random_paused(box):
+    try_seeds(box, range(20, 26), 60, pauses=True, addresses=400)
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,68 @@
+#include <pthread.h>
+
+#include "fake.h"
+
+void (*fake_cudart_during)(void);
+int fake_cudart_error;
+_Thread_local uint64_t fake_cudart_next;
+
+static struct fake_calls calls;
+static uint64_t fresh = 0x7e0000000000;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `calls` and `fresh` */
+
+static int called(const char *function, uint64_t a, uint64_t b)
+{
+	pthread_mutex_lock(&lock);
+	fake_calls_add(&calls, function, a, b, 0, 0);
+	pthread_mutex_unlock(&lock);
+	if (fake_cudart_during)
+		fake_cudart_during();
+	return fake_cudart_error;
+}
+
+struct fake_calls fake_cudart_calls(void)
+{
+	return calls;
+}
+
+static uint64_t choose(size_t size)
+{
+	uint64_t address = fake_cudart_next;
+
+	fake_cudart_next = 0;
+	if (address)
+		return address;
+	pthread_mutex_lock(&lock);
+	address = fresh;
+	fresh += (size + 511) / 512 * 512;
+	pthread_mutex_unlock(&lock);
+	return address;
+}
+
+int cudaMalloc(void **ptr, size_t size)
+{
+	int error = called("cm", (uintptr_t)ptr, size);
+
+	if (!error)
+		*ptr = (void *)(uintptr_t)choose(size);
+	return error;
+}
+
+int cudaFree(void *ptr)
+{
+	return called("cf", (uintptr_t)ptr, 0);
+}
+
+int cudaSetDevice(int device)
+{
+	return called("cs", (uint64_t)device, 0);
+}
+
+int cudaGetDeviceCount(int *count)
+{
+	int error = called("cc", (uintptr_t)count, 0);
+
+	if (!error)
+		*count = FAKE_DEVICES;
+	return error;
+}
