@@ -15,3 +15,18 @@ add_test(NAME launcher.help_agrees
     --launcher "$<TARGET_FILE:gpuleak_launcher>"
     --report "${CMAKE_BINARY_DIR}/gpuleak-report")
 set_tests_properties(launcher.help_agrees PROPERTIES LABELS launcher TIMEOUT 60)
+
+# The launcher with the real parts, on real PyTorch; 77 where that isn't there.
+set(launcher_python "")
+if(GPULEAK_PYTHON)
+  set(launcher_python --python "${GPULEAK_PYTHON}")
+endif()
+foreach(name leak no_leak program_that_fails program_that_is_killed
+    yesterdays_trace_and_no_gpu_today memory_and_devices several_processes without_the_tracer
+    stand_ins_by_preload build_folder_with_a_space check)
+  add_test(NAME launcher.${name}
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_training.py"
+      --build "${CMAKE_BINARY_DIR}" ${launcher_python} ${name})
+  set_tests_properties(launcher.${name} PROPERTIES
+    LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
+endforeach()
