@@ -1,7 +1,6 @@
 # The stack walkers: native ones in C, Python's on each interpreter of this machine.
-set(walker_sources memory.c native_elf.c native_frame.c native_modules.c native_stack.c native_symbols.c
-  python_frame.c python_lines.c python_offsets.c python_probe.c python_runtime.c python_text.c
-  python_thread.c python_walk.c python_watch.c)
+get_directory_property(walker_sources DIRECTORY "${PROJECT_SOURCE_DIR}/src/tracer" DEFINITION stack_sources)
+list(APPEND walker_sources memory.c)
 list(TRANSFORM walker_sources PREPEND "${PROJECT_SOURCE_DIR}/src/tracer/")
 
 add_library(pyframes_library MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_library.c")
@@ -17,7 +16,8 @@ add_dependencies(test_pyframes_native pyframes_library)
 gpuleak_unit_test(pyframes_parts "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_parts.c" ${walker_sources}
   LIBS ${CMAKE_DL_LIBS})
 
-gpuleak_unit_test(pyframes_fake "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_fake.c" ${walker_sources}
+gpuleak_unit_test(pyframes_fake "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_fake.c"
+  "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_interpreter.c" ${walker_sources}
   LIBS ${CMAKE_DL_LIBS})
 set_target_properties(test_pyframes_fake PROPERTIES ENABLE_EXPORTS ON)
 

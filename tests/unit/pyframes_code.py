@@ -1,4 +1,4 @@
-"""Hashes tell stacks apart, and dead code objects are announced before their memory is used again."""
+"""Hashes tell stacks apart, and dead code objects are announced before their memory comes back."""
 import ctypes
 import gc
 import os

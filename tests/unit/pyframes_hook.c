@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,9 +40,22 @@ EXPORT unsigned long hook_deaths(void);
 EXPORT int hook_died(const void *code);
 EXPORT double hook_time(int what, unsigned rounds);
 
-/* Per thread, as the tracer keeps it; big, but this is a test. */
-static _Thread_local struct python_stack stack;
-static _Thread_local struct capture *last;
+/* Per thread, as the tracer keeps it; never freed, but this is a test. */
+struct memory {
+	struct python_stack stack;
+	struct capture captures[4];
+	struct capture *last;
+	unsigned nested;
+};
+
+static struct memory *memory(void)
+{
+	static _Thread_local struct memory *mine;
+
+	if (!mine)
+		mine = calloc(1, sizeof(*mine));
+	return mine;
+}
 
 static void (*the_answer)(void);
 
@@ -62,31 +76,32 @@ size_t hook_frame_size(void)
 
 void hook_capture(struct capture *capture)
 {
-	capture->state = python_stack_walk(&stack);
-	capture->depth = stack.depth;
-	capture->cut = stack.cut;
-	capture->hash = stack.hash;
+	struct python_stack *stack = &memory()->stack;
+
+	capture->state = python_stack_walk(stack);
+	capture->depth = stack->depth;
+	capture->cut = stack->cut;
+	capture->hash = stack->hash;
 	capture->unreadable = 0;
-	for (unsigned i = 0; i < stack.depth; i++)
-		capture->unreadable += !python_frame_resolve(&stack, i, &capture->frames[i]);
-	last = capture;
+	for (unsigned i = 0; i < stack->depth; i++)
+		capture->unreadable += !python_frame_resolve(stack, i, &capture->frames[i]);
+	memory()->last = capture;
 }
 
 struct capture *hook_last(void)
 {
-	return last;
+	return memory()->last;
 }
 
 /* With or without the GIL: `answer` takes it. */
 int hook_check(void (*answer)(void))
 {
-	static _Thread_local struct capture captures[4];
-	static _Thread_local unsigned nested;
-	struct capture *capture = &captures[nested++ % 4];
+	struct memory *mine = memory();
+	struct capture *capture = &mine->captures[mine->nested++ % 4];
 
 	hook_capture(capture);
 	answer();
-	nested--;
+	mine->nested--;
 	return 0;
 }
 
@@ -154,13 +169,13 @@ void hook_end(void)
 /* Waits for that moment, then walks and resolves until the process is gone. */
 void hook_walk_at_end(void)
 {
-	static _Thread_local struct capture capture;
+	struct capture *capture = &memory()->captures[0];
 
-	hook_capture(&capture);
+	hook_capture(capture);
 	while (!ending)
 		usleep(100);
 	for (;;)
-		hook_capture(&capture);
+		hook_capture(capture);
 }
 
 /* The last code objects that died, for Python to ask about. */
@@ -218,21 +233,22 @@ enum {
 static double time_once(int what, unsigned rounds)
 {
 	static struct python_frame frame;
+	struct python_stack *stack = &memory()->stack;
 	double start = seconds(), spent = 0;
 
 	if (what == TIME_COLD) {
 		for (unsigned i = 0; i < rounds; i++) {
 			disturb_caches();
 			start = seconds();
-			python_stack_walk(&stack);
+			python_stack_walk(stack);
 			spent += seconds() - start;
 		}
 		return spent;
 	}
 	for (unsigned i = 0; i < rounds; i++) {
-		python_stack_walk(&stack);
-		for (unsigned j = 0; what == TIME_RESOLVE && j < stack.depth; j++)
-			python_frame_resolve(&stack, j, &frame);
+		python_stack_walk(stack);
+		for (unsigned j = 0; what == TIME_RESOLVE && j < stack->depth; j++)
+			python_frame_resolve(stack, j, &frame);
 	}
 	return seconds() - start;
 }

@@ -138,3 +138,9 @@ class Checker:
                 ours = ours[:4] + (None,) + ours[5:]
             if ours != theirs:
                 self.complain("is", ours, "should be", theirs)
+
+
+@functools.lru_cache(None)
+def checker():
+    """The one of this process, on the library that the command line names."""
+    return Checker(sys.argv[1])
