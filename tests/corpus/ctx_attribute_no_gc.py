@@ -32,7 +32,7 @@ def train(steps=300):
     gc.disable()
 
     for step in range(steps):
-        x = torch.randn(256, 256, device="cuda", requires_grad=True)
+        x = torch.randn(256, 256, device="cuda", requires_grad=True)  # <- LEAK rate=262144
         penalty = Square.apply(x).mean().detach()
         opt.zero_grad()
         loss = nn.functional.mse_loss(net(x.detach()), x.detach())

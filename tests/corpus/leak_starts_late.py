@@ -20,9 +20,8 @@ def train(steps=500, warmup=400):
         features = encoder(x)
         loss = nn.functional.cross_entropy(head(features), y)
         if step >= warmup:
-            memory_bank.append(
-                nn.functional.normalize(features.detach(), dim=1)
-            )  # <- LEAK rate=16384 first=401
+            normed = torch.tanh(features.detach())  # <- LEAK rate=16384 first=401
+            memory_bank.append(normed)
         opt.zero_grad()
         loss.backward()
         opt.step()

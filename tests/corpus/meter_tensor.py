@@ -1,9 +1,12 @@
-"""meter-tensor (SpareNet#12): an AverageMeter that is given tensors and keeps every one."""
+"""meter-tensor (SpareNet#12): an AverageMeter that is given tensors and keeps every one.
+
+mse_loss() reduces in place, so its one number stands in a storage for all 64 x 64 differences.
+"""
 
 # expect: LEAK
 # exit: 1
 # steps: 200
-# rate: 1024
+# rate: 16896
 
 import torch
 from torch import nn
@@ -31,7 +34,7 @@ def train(steps=200):
         opt.zero_grad()
         guess = net(points)
         loss_coarse = nn.functional.l1_loss(guess, target)  # <- LEAK rate=512
-        loss_fine = nn.functional.mse_loss(guess, target)  # <- LEAK rate=512
+        loss_fine = nn.functional.mse_loss(guess, target)  # <- LEAK rate=16384
         (loss_coarse + 0.5 * loss_fine).backward()
         opt.step()
         coarse.update(loss_coarse)
