@@ -99,6 +99,7 @@ enum {
 /* What the timeline of a device says; for both verdict_site() and verdict_device(). */
 struct verdict_timeline {
 	double demand_first;	 /* bytes: peak - trough within a step, early ... */
+	double demand_middle;	 /* ... halfway ... */
 	double demand_last;	 /* ... and late */
 	double demand_growth;	 /* factor between them; 1: none or unknown */
 	double demand_swing;	 /* bytes: middle spread of it within a sixteenth of the run */

@@ -48,6 +48,15 @@
 #define SWELL_DEMAND	 2.0  /* by the growth of the demand: less is the workload ... */
 #define SWELL_SQUARE	 1.2  /* ... and by its square, for what grows as length by length */
 
+#define SWELL_OWN_MOST	   1.5	/* of the site's own rise: more demand may be the inputs' ... */
+#define SWELL_OWN_LEAST	   0.5	/* ... and a fall by more may hide them */
+#define SWELL_ROUND	   0.08 /* of what it began with, added at a time: growth from nothing, or */
+#define SWELL_ROUNDS_ALIVE 2	/* rounds that may be alive */
+#define SWELL_PURE	   0.7	/* of the live buckets: a larger factor is growth from nothing */
+#define SWELL_SHARE	   0.25 /* of the site's bytes: a demand beside them that is less is unknown */
+#define SWELL_EARLY	   0.11 /* of the run: middle of the blocks of `demand_first` ... */
+#define SWELL_LATER	   0.94 /* ... and of `demand_last` */
+
 /* Confidence. */
 #define CONFIDENCE_UNBOUND 0.90 /* cap where a buffer still filling looks the same */
 #define CONFIDENCE_GROWING 0.60 /* of a leak's */
@@ -71,6 +80,7 @@
 #define POOL_SITES     16	 /* stacks that keep memory once or twice */
 #define POOL_OCCUPIED  12	 /* of POOL_BUCKETS time buckets */
 #define POOL_BUCKETS   32
+#define POOL_CLASSES   2	  /* powers of two that the sizes may differ from the middle one */
 #define POOL_SPAN      0.75	  /* of the time from the first of them on */
 #define FRAGMENT_PEAK  1.06	  /* reserve that a peak needs */
 #define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
@@ -79,6 +89,7 @@
 #define DEMAND_WARM_UP 0.05	  /* of the entries are left out */
 #define DEMAND_BLOCKS  16
 #define DEMAND_TAU     0.6
+#define DEMAND_PART    0.04 /* of the growth, in each half of the run at least */
 #define DEMAND_GROWTH  1.1
 #define DEMAND_NOISE   0.05 /* of the peak: smaller swings of the demand are none */
 #define PERIODS_IN_RUN 6    /* a leak rarer than a run's steps by this can't be confirmed */

@@ -132,12 +132,16 @@ static bool is_fragmented(struct verdict_device *device)
 	return timeline->stranded_last - timeline->stranded_late > FRAGMENT_LATE * growth;
 }
 
+/* Throughout, not in one leap. */
 static bool demand_grows(const struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
+	double growth = timeline->demand_last - timeline->demand_first;
 
 	return timeline->demand_tau >= DEMAND_TAU && timeline->demand_growth >= DEMAND_GROWTH &&
-	       timeline->demand_last - timeline->demand_first >= (double)device->threshold;
+	       growth >= (double)device->threshold &&
+	       timeline->demand_middle - timeline->demand_first >= DEMAND_PART * growth &&
+	       timeline->demand_last - timeline->demand_middle >= DEMAND_PART * growth;
 }
 
 static bool demand_varies(const struct verdict_device *device)

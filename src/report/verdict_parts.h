@@ -112,6 +112,8 @@ struct swell {
 	double factor; /* growth of the live bytes */
 	uint64_t bytes;
 	int64_t steps;
+	double early; /* bytes live where the timeline's `demand_first` is from ... */
+	double late;  /* ... and `demand_last` */
 };
 
 struct swell swell_read(const struct levels *levels);

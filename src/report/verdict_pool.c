@@ -11,10 +11,49 @@
 #include "report/verdict_constants.h"
 #include "report/verdict_parts.h"
 
-static bool may_join(const struct verdict_site *site)
+/*
+ * Which stacks: those of one or two rounds, not of step 1, where the optimizer's state
+ * and the gradients come from; and of some sizes.
+ */
+struct choice {
+	uint32_t smallest; /* log2 of the bytes kept */
+	uint32_t largest;
+};
+
+static uint32_t size_class(const struct verdict_site *site)
 {
+	return site->kept_bytes ? 63 - (uint32_t)__builtin_clzll(site->kept_bytes) : 0;
+}
+
+static bool may_join(const struct verdict_site *site, const struct choice *choice)
+{
+	uint32_t class = size_class(site);
+
 	return site->label == VERDICT_JUMP && !site->suppressed && site->birth_count > 0 &&
-	       site->birth_count <= 2;
+	       site->birth_count <= 2 && site->births[0].first > 1 && class >= choice->smallest &&
+	       class <= choice->largest;
+}
+
+/* The sizes around the middle one. */
+static struct choice choose_sizes(const struct verdict_site *sites, size_t count)
+{
+	static const struct choice all = {.smallest = 0, .largest = 63};
+	size_t classes[64] = {0};
+	size_t members = 0, below = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!may_join(&sites[i], &all))
+			continue;
+		classes[size_class(&sites[i])]++;
+		members++;
+	}
+	for (uint32_t i = 0; i < 64; i++) {
+		below += classes[i];
+		if (members && 2 * below >= members)
+			return (struct choice){.smallest = i > POOL_CLASSES ? i - POOL_CLASSES : 0,
+					       .largest = i + POOL_CLASSES};
+	}
+	return all;
 }
 
 /* The births of all such sites by time, POOL_BUCKETS of them over the run. */
@@ -105,13 +144,14 @@ static void describe(struct verdict_site *pool, const struct tally *tally,
 	pool->kept_blocks = pool->blocks;
 }
 
-bool verdict_pool(struct verdict_site *pool, struct verdict_site *sites, size_t count, int64_t now)
+static bool pool_leaks(struct verdict_site *pool, struct verdict_site *sites, size_t count,
+		       int64_t now, const struct choice *choice)
 {
 	struct tally tally = {.width = now / POOL_BUCKETS + 1};
 	struct rounds rounds;
 
 	for (size_t i = 0; i < count; i++)
-		if (may_join(&sites[i]))
+		if (may_join(&sites[i], choice))
 			tally_add(&tally, &sites[i]);
 	if (tally.sites < POOL_SITES)
 		return false;
@@ -119,7 +159,17 @@ bool verdict_pool(struct verdict_site *pool, struct verdict_site *sites, size_t 
 	if (!is_leak(&rounds))
 		return false;
 	for (size_t i = 0; i < count; i++)
-		sites[i].pooled = may_join(&sites[i]);
+		sites[i].pooled = may_join(&sites[i], choice);
 	describe(pool, &tally, &rounds, now);
 	return true;
+}
+
+/* Those of like size, so that a jump among them isn't named; or else all. */
+bool verdict_pool(struct verdict_site *pool, struct verdict_site *sites, size_t count, int64_t now)
+{
+	struct choice alike = choose_sizes(sites, count);
+	struct choice all = {.smallest = 0, .largest = 63};
+
+	return pool_leaks(pool, sites, count, now, &alike) ||
+	       pool_leaks(pool, sites, count, now, &all);
 }

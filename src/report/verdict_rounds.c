@@ -125,20 +125,29 @@ bool rounds_ended(const struct rounds *rounds)
 		       (double)rounds->width;
 }
 
-/* Blocks of each round, outliers clipped; exact rounds count as one each. */
+/*
+ * Blocks of each round, outliers clipped; the largest is taken as a middle one, since
+ * a jump on the way is no trend.  Exact rounds count as one each.
+ */
 static double weigh(const struct rounds *rounds, double *weights)
 {
 	double sorted[GPULEAK_BIRTHS];
-	double clip;
+	double middle;
 	double sum = 0;
+	uint32_t largest = 0;
 
 	for (uint32_t i = 0; i < rounds->count; i++)
 		sorted[i] = rounds->ranges[i].blocks;
-	clip = CLIP * quantile(sorted, rounds->count, 0.5);
+	middle = quantile(sorted, rounds->count, 0.5);
 	for (uint32_t i = 0; i < rounds->count; i++) {
-		weights[i] = rounds->exact ? 1 : fmin(rounds->ranges[i].blocks, clip);
-		sum += weights[i];
+		weights[i] = rounds->exact ? 1 : fmin(rounds->ranges[i].blocks, CLIP * middle);
+		if (rounds->ranges[i].blocks > rounds->ranges[largest].blocks)
+			largest = i;
 	}
+	if (!rounds->exact)
+		weights[largest] = middle;
+	for (uint32_t i = 0; i < rounds->count; i++)
+		sum += weights[i];
 	return sum;
 }
 

@@ -190,32 +190,79 @@ static void decide_growing(struct verdict_site *site, const struct facts *facts,
 	set_rate(site, facts);
 }
 
-/* Growth of the live bytes beyond what the steps themselves came to need. */
+/*
+ * How the demand of the steps grew, the site itself left out: while it replaces its
+ * block both are alive.
+ */
+static double demand_beside(const struct verdict_timeline *timeline, const struct swell *swell)
+{
+	double first = timeline->demand_first - swell->early;
+	double last = timeline->demand_last - swell->late;
+
+	return first > 0 && last > SWELL_SHARE * swell->late ? last / first : 1;
+}
+
+/*
+ * The demand rose by no more than the site's own block accounts for, and too little
+ * else goes on to hide a rise.
+ */
+static bool demand_is_flat(const struct verdict_timeline *timeline, const struct swell *swell)
+{
+	double rise = timeline->demand_last - timeline->demand_first;
+	double own = swell->late - swell->early;
+
+	return rise <= SWELL_OWN_MOST * own && rise >= -SWELL_OWN_LEAST * own &&
+	       timeline->demand_swing <= own;
+}
+
+/* From next to nothing, as what only ever adds does, and far more than the demand. */
+static bool grows_from_nothing(const struct facts *facts, const struct swell *swell, double demand)
+{
+	double pure = fmin(SWELL_PURE * facts->levels.count,
+			   1 + SWELL_ROUND * (double)facts->version->allocs);
+
+	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand &&
+	       swell->factor >= SWELL_SQUARE * demand * demand;
+}
+
+/* Growth of the live bytes beyond what the inputs of the steps explain. */
 static void decide_swelling(struct verdict_site *site, const struct facts *facts,
 			    const struct swell *swell)
 {
-	double demand = facts->timeline ? facts->timeline->demand_growth : 1;
+	const struct verdict_timeline *timeline = facts->timeline;
+	double demand = timeline ? demand_beside(timeline, swell) : 1;
 
 	site->swell_factor = swell->factor;
 	site->demand_factor = demand;
 	site->swell_bytes = swell->bytes;
 	site->swell_steps = step_of(swell->steps);
-	if (demand >= DEMAND_GROWTH && (swell->factor < SWELL_DEMAND * demand ||
-					swell->factor < SWELL_SQUARE * demand * demand)) {
+	if (!timeline || demand_is_flat(timeline, swell) ||
+	    grows_from_nothing(facts, swell, demand)) {
+		decide_leak(site, facts, VERDICT_REASON_SWELLING);
+		site->confidence = CONFIDENCE_UNBOUND;
+	} else if (demand >= DEMAND_GROWTH) {
 		decide(site, VERDICT_WORKLOAD, VERDICT_REASON_DEMAND);
 		return;
+	} else {
+		decide_growing(site, facts, VERDICT_REASON_SWELLING, 0);
 	}
-	decide_leak(site, facts, VERDICT_REASON_SWELLING);
-	site->confidence = CONFIDENCE_UNBOUND;
 	site->bytes_per_step = (double)swell->bytes / (double)swell->steps;
 	site->bytes_per_step_spread = site->bytes_per_step / facts->levels.count;
+}
+
+/* All that is alive is of one round or two, the baseline left out. */
+static bool lives_are_short(const struct births *births)
+{
+	uint32_t baseline = births->count && births->ranges[0].lo == 0;
+
+	return births->count - baseline <= SWELL_ROUNDS_ALIVE;
 }
 
 static bool try_swelling(struct verdict_site *site, const struct facts *facts)
 {
 	struct swell swell = {0};
 
-	if (facts->version->frees > 0)
+	if (facts->version->frees > 0 && lives_are_short(&facts->births))
 		swell = swell_read(&facts->levels);
 	if (swell.found)
 		decide_swelling(site, facts, &swell);
@@ -243,7 +290,7 @@ static bool filled_then_flat(const struct facts *facts)
 {
 	const struct levels *levels = &facts->levels;
 	struct gpuleak_level late = levels_range(levels, levels->count - (levels->count + 2) / 3);
-	double early = (double)levels->buckets[levels->count / 4].min_bytes;
+	double early = (double)levels->buckets[levels->count / 16].min_bytes;
 
 	return flat(&late) && early < PLATEAU_RISE * (double)facts->version->live_bytes &&
 	       release_middle(facts->evidence) >= SAWTOOTH_AGE;

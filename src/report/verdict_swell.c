@@ -160,5 +160,7 @@ struct swell swell_read(const struct levels *levels)
 	swell.found = true;
 	swell.bytes = last->min_bytes - first->min_bytes;
 	swell.steps = (minima.count - 1) * levels->width;
+	swell.early = (double)levels->buckets[(uint32_t)(SWELL_EARLY * levels->count)].min_bytes;
+	swell.late = (double)levels->buckets[(uint32_t)(SWELL_LATER * levels->count)].min_bytes;
 	return swell;
 }

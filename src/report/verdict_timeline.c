@@ -20,9 +20,18 @@ struct series {
 	size_t count;
 };
 
-static double demand_of(const struct gpuleak_timeline_entry *entry)
+/*
+ * What a step needed beside what stayed.  Where an entry is of several steps, what was
+ * allocated more at its end than at the end of the one before isn't demand.
+ */
+static double demand_of(const struct series *series, size_t i)
 {
-	return entry->peak > entry->trough ? (double)(entry->peak - entry->trough) : 0;
+	const struct gpuleak_timeline_entry *entry = &series->entries[i];
+	double demand = (double)entry->peak - (double)entry->trough;
+
+	if (i && entry->last_step > entry->first_step)
+		demand -= fmax((double)entry->allocated - (double)entry[-1].allocated, 0);
+	return fmax(demand, 0);
 }
 
 /* The demand at up to SAMPLES of entries first to end - 1, evenly picked. */
@@ -31,7 +40,7 @@ static uint32_t sample_demand(const struct series *series, size_t first, size_t 
 	size_t count = end - first < SAMPLES ? end - first : SAMPLES;
 
 	for (size_t i = 0; i < count; i++)
-		values[i] = demand_of(&series->entries[first + i * (end - first) / count]);
+		values[i] = demand_of(series, first + i * (end - first) / count);
 	return (uint32_t)count;
 }
 
@@ -61,6 +70,7 @@ static void read_demand(struct verdict_timeline *timeline, const struct series *
 		spreads[i] = quantile(values, count, 0.9) - quantile(values, count, 0.1);
 	}
 	timeline->demand_tau = kendall(middles, DEMAND_BLOCKS);
+	timeline->demand_middle = (middles[DEMAND_BLOCKS / 2 - 1] + middles[DEMAND_BLOCKS / 2]) / 2;
 	timeline->demand_first = (middles[0] + middles[1]) / 2;
 	timeline->demand_last = (middles[DEMAND_BLOCKS - 2] + middles[DEMAND_BLOCKS - 1]) / 2;
 	timeline->demand_swing = quantile(spreads, DEMAND_BLOCKS, 0.5);

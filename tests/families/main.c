@@ -1,0 +1,138 @@
+/*
+ * Replays families of histories through the evidence and the verdict, and counts
+ * what was found, what was cried over nothing and which stack was named.
+ *
+ *   families [--suite NAME]... [--seeds N] [--first N] [--held-out] [--only FAMILY]
+ *            [--json FILE] [--verbose]
+ *
+ * Exits 1 when a goal is missed.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "suites.h"
+
+struct options {
+	const char *suite; /* NULL: all */
+	const char *json;
+	bool verbose;
+	struct seeds seeds;
+};
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: families [--suite families|compositions|renewal|stability|rates] "
+			"[--seeds N] [--first N] [--held-out] [--only FAMILY] [--json FILE] "
+			"[--verbose]\n");
+	return 2;
+}
+
+static bool parse_one(struct options *options, const char *name, const char *value)
+{
+	if (strcmp(name, "--suite") == 0)
+		options->suite = value;
+	else if (strcmp(name, "--seeds") == 0)
+		options->seeds.count = (uint32_t)strtoul(value, NULL, 10);
+	else if (strcmp(name, "--first") == 0)
+		options->seeds.first += strtoull(value, NULL, 10);
+	else if (strcmp(name, "--only") == 0)
+		options->seeds.only = value;
+	else if (strcmp(name, "--json") == 0)
+		options->json = value;
+	else
+		return false;
+	return true;
+}
+
+static bool parse(struct options *options, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--verbose") == 0)
+			options->verbose = true;
+		else if (strcmp(argv[i], "--held-out") == 0)
+			options->seeds.first += SEEDS_HELD_OUT;
+		else if (i + 1 == argc || !parse_one(options, argv[i], argv[i + 1]))
+			return false;
+		else
+			i++;
+	}
+	return true;
+}
+
+static bool wanted(const struct options *options, const char *suite)
+{
+	return !options->suite || strcmp(options->suite, suite) == 0;
+}
+
+static bool met(bool goal, const char *text)
+{
+	if (!goal)
+		printf("MISSED: %s\n", text);
+	return goal;
+}
+
+/* The goals of a suite; `alarms`: false alarms allowed, of 1000 traces without a leak. */
+static bool suite_met(const struct scores *scores, const char *suite, double found, double alarms)
+{
+	struct score sum = scores_sum(scores, suite);
+	bool good = true;
+
+	scores_print(scores, suite);
+	good &= met(sum.found >= found * sum.leaky, "leaks found");
+	good &= met(1000.0 * sum.false_alarms <= alarms * (sum.traces - sum.leaky), "false alarms");
+	good &= met(alarms > 0 || sum.wrong_site == 0, "wrong site");
+	good &= met(sum.unsaid == 0, "`bound unknown` said");
+	return good;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool write_json(const struct scores *scores, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file) {
+		perror(path);
+		return false;
+	}
+	scores_json(scores, file);
+	return fclose(file) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct scores scores;
+	struct options options = {.seeds = {.first = 1, .count = 10}};
+	struct seeds many;
+	double start = seconds();
+	bool good = true;
+
+	if (!parse(&options, argc, argv))
+		return usage();
+	scores.verbose = options.verbose;
+	many = options.seeds;
+	many.count *= 20;
+	if (wanted(&options, "families")) {
+		suite_families(&scores, &options.seeds);
+		good &= suite_met(&scores, "families", 0.99, 0);
+	}
+	if (wanted(&options, "compositions")) {
+		suite_compositions(&scores, &many);
+		good &= suite_met(&scores, "compositions", 0.99, 3);
+	}
+	if (wanted(&options, "renewal")) {
+		suite_renewal(&scores, &many);
+		good &= suite_met(&scores, "renewal", 0.95, 3);
+	}
+	if (options.json)
+		good &= write_json(&scores, options.json);
+	printf("%.1f s\n", seconds() - start);
+	return good ? 0 : 1;
+}
