@@ -45,8 +45,7 @@
 #define SWELL_LATE	 0.11 /* of the growth, in the last quarter: still going */
 #define SWELL_BLOCKS	 1.5  /* growth of the live count: more isn't a replacement */
 #define SWELL_BYTES	 1.3  /* growth of the live bytes */
-#define SWELL_DEMAND	 2.0  /* by the growth of the demand: less is the workload ... */
-#define SWELL_SQUARE	 1.2  /* ... and by its square, for what grows as length by length */
+#define SWELL_DEMAND	 2.0  /* by the growth of the demand: less is the workload */
 
 #define SWELL_OWN_MOST	   1.5	/* of the site's own rise: more demand may be the inputs' ... */
 #define SWELL_OWN_LEAST	   0.5	/* ... and a fall by more may hide them */
@@ -80,10 +79,9 @@
 #define POOL_SITES     16	 /* stacks that keep memory once or twice */
 #define POOL_OCCUPIED  12	 /* of POOL_BUCKETS time buckets */
 #define POOL_BUCKETS   32
-#define POOL_CLASSES   2	  /* powers of two that the sizes may differ from the middle one */
-#define POOL_SPAN      0.75	  /* of the time from the first of them on */
-#define FRAGMENT_PEAK  1.06	  /* reserve that a peak needs */
-#define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
+#define POOL_SPAN      0.75 /* of the time from the first of them on */
+#define FRAGMENT_PEAK  1.06 /* reserve that a peak needs */
+#define FRAGMENT_SHARE 0.05 /* of the reserve, stranded since the first quarter ... */
 #define FRAGMENT_BYTES (32 << 20) /* bytes; ... and at least */
 #define FRAGMENT_LATE  0.15	  /* of that in the last quarter */
 #define DEMAND_WARM_UP 0.05	  /* of the entries are left out */

@@ -6,54 +6,73 @@
 #include "report/verdict_pool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/verdict_constants.h"
 #include "report/verdict_parts.h"
 
 /*
- * Which stacks: those of one or two rounds, not of step 1, where the optimizer's state
- * and the gradients come from; and of some sizes.
+ * A stack that may belong: it kept memory in one or two rounds, not in step 1, where
+ * the optimizer's state and the gradients come from.
  */
+static bool may_join(const struct verdict_site *site)
+{
+	return site->label == VERDICT_JUMP && !site->suppressed && site->birth_count > 0 &&
+	       site->birth_count <= 2 && site->births[0].first > 1;
+}
+
+/* log2 of what it kept. */
+static uint32_t class_of(uint64_t kept)
+{
+	return kept ? 63 - (uint32_t)__builtin_clzll(kept) : 0;
+}
+
+/* Those that look like the middle one, and were born late enough. */
 struct choice {
-	uint32_t smallest; /* log2 of the bytes kept */
-	uint32_t largest;
+	bool all;	 /* whatever they look like */
+	uint32_t bytes;	 /* class of the middle one, or one next to it */
+	uint32_t blocks; /* class of the middle one */
+	int64_t since;	 /* first step */
 };
 
-static uint32_t size_class(const struct verdict_site *site)
+static bool is_chosen(const struct choice *choice, const struct verdict_site *site)
 {
-	return site->kept_bytes ? 63 - (uint32_t)__builtin_clzll(site->kept_bytes) : 0;
+	if (!may_join(site) || site->births[0].first < choice->since)
+		return false;
+	return choice->all || (abs((int)class_of(site->kept_bytes) - (int)choice->bytes) <= 1 &&
+			       class_of(site->kept_blocks) == choice->blocks);
 }
 
-static bool may_join(const struct verdict_site *site, const struct choice *choice)
+static uint32_t middle_of(const size_t *classes, size_t members)
 {
-	uint32_t class = size_class(site);
+	size_t below = 0;
+	uint32_t i = 0;
 
-	return site->label == VERDICT_JUMP && !site->suppressed && site->birth_count > 0 &&
-	       site->birth_count <= 2 && site->births[0].first > 1 && class >= choice->smallest &&
-	       class <= choice->largest;
+	for (; i < 63; i++) {
+		below += classes[i];
+		if (2 * below >= members)
+			break;
+	}
+	return i;
 }
 
-/* The sizes around the middle one. */
-static struct choice choose_sizes(const struct verdict_site *sites, size_t count)
+static struct choice choose(const struct verdict_site *sites, size_t count)
 {
-	static const struct choice all = {.smallest = 0, .largest = 63};
-	size_t classes[64] = {0};
-	size_t members = 0, below = 0;
+	struct choice choice = {0};
+	size_t bytes[64] = {0}, blocks[64] = {0};
+	size_t members = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!may_join(&sites[i], &all))
+		if (!may_join(&sites[i]))
 			continue;
-		classes[size_class(&sites[i])]++;
+		bytes[class_of(sites[i].kept_bytes)]++;
+		blocks[class_of(sites[i].kept_blocks)]++;
 		members++;
 	}
-	for (uint32_t i = 0; i < 64; i++) {
-		below += classes[i];
-		if (members && 2 * below >= members)
-			return (struct choice){.smallest = i > POOL_CLASSES ? i - POOL_CLASSES : 0,
-					       .largest = i + POOL_CLASSES};
-	}
-	return all;
+	choice.bytes = middle_of(bytes, members);
+	choice.blocks = middle_of(blocks, members);
+	return choice;
 }
 
 /* The births of all such sites by time, POOL_BUCKETS of them over the run. */
@@ -108,6 +127,20 @@ static bool is_leak(const struct rounds *rounds)
 	       !(trend.score < LAPLACE && trend.ratio < RATIO_SLOWING);
 }
 
+/* Leaves out early ones that the others don't go on from. */
+static bool find_leak(struct rounds *rounds)
+{
+	while (rounds->count >= POOL_OCCUPIED) {
+		if (is_leak(rounds))
+			return true;
+		rounds->count--;
+		memmove(rounds->ranges, rounds->ranges + 1,
+			rounds->count * sizeof(rounds->ranges[0]));
+		rounds_measure(rounds);
+	}
+	return false;
+}
+
 static void describe(struct verdict_site *pool, const struct tally *tally,
 		     const struct rounds *rounds, int64_t now)
 {
@@ -144,32 +177,40 @@ static void describe(struct verdict_site *pool, const struct tally *tally,
 	pool->kept_blocks = pool->blocks;
 }
 
+static uint32_t mark_members(struct verdict_site *sites, size_t count, const struct choice *choice)
+{
+	uint32_t members = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		sites[i].pooled = is_chosen(choice, &sites[i]);
+		members += sites[i].pooled;
+	}
+	return members;
+}
+
 static bool pool_leaks(struct verdict_site *pool, struct verdict_site *sites, size_t count,
-		       int64_t now, const struct choice *choice)
+		       int64_t now, struct choice choice)
 {
 	struct tally tally = {.width = now / POOL_BUCKETS + 1};
 	struct rounds rounds;
 
 	for (size_t i = 0; i < count; i++)
-		if (may_join(&sites[i], choice))
+		if (is_chosen(&choice, &sites[i]))
 			tally_add(&tally, &sites[i]);
-	if (tally.sites < POOL_SITES)
-		return false;
 	rounds_from_tally(&rounds, &tally, now);
-	if (!is_leak(&rounds))
+	if (tally.sites < POOL_SITES || !find_leak(&rounds))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		sites[i].pooled = may_join(&sites[i], choice);
+	choice.since = rounds.ranges[0].lo;
+	tally.sites = mark_members(sites, count, &choice);
 	describe(pool, &tally, &rounds, now);
 	return true;
 }
 
-/* Those of like size, so that a jump among them isn't named; or else all. */
+/* Those that look alike, so that a jump among them isn't named; or else all. */
 bool verdict_pool(struct verdict_site *pool, struct verdict_site *sites, size_t count, int64_t now)
 {
-	struct choice alike = choose_sizes(sites, count);
-	struct choice all = {.smallest = 0, .largest = 63};
+	struct choice all = {.all = true};
 
-	return pool_leaks(pool, sites, count, now, &alike) ||
-	       pool_leaks(pool, sites, count, now, &all);
+	return pool_leaks(pool, sites, count, now, choose(sites, count)) ||
+	       pool_leaks(pool, sites, count, now, all);
 }

@@ -221,8 +221,7 @@ static bool grows_from_nothing(const struct facts *facts, const struct swell *sw
 	double pure = fmin(SWELL_PURE * facts->levels.count,
 			   1 + SWELL_ROUND * (double)facts->version->allocs);
 
-	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand &&
-	       swell->factor >= SWELL_SQUARE * demand * demand;
+	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand;
 }
 
 /* Growth of the live bytes beyond what the inputs of the steps explain. */

@@ -302,3 +302,23 @@ void odd_batch(struct world *world, double bytes, uint32_t period)
 
 	world_act(world, batch_step, NULL, copy_of(&batch, sizeof(batch)));
 }
+
+struct fading {
+	uint32_t site;
+	double rate, bytes;
+};
+
+static void fading_step(struct world *world, struct actor *actor)
+{
+	const struct fading *fading = actor->state;
+
+	if (world->step && chance_of(world, fading->rate / world->step))
+		world_alloc(world, fading->site, fading->bytes);
+}
+
+void odd_fading(struct world *world, double rate, double bytes)
+{
+	struct fading fading = {.site = world_site(world, false), .rate = rate, .bytes = bytes};
+
+	world_act(world, fading_step, NULL, copy_of(&fading, sizeof(fading)));
+}

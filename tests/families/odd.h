@@ -51,6 +51,9 @@ void odd_fragments(struct world *world, double every, double bytes);
 /* A new call stack each time, `count` of them, evenly over the run from `start` on. */
 void odd_new_stacks(struct world *world, uint32_t count, uint32_t start, double bytes);
 
+/* A block that stays, in each step with a chance of `rate` by the step's number. */
+void odd_fading(struct world *world, double rate, double bytes);
+
 /* A batch that grows until it would not fit, then is halved. */
 void odd_batch(struct world *world, double bytes, uint32_t period);
 

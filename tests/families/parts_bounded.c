@@ -119,6 +119,33 @@ static void add_shape_cache(struct world *world)
 					 .spread = 0.3});
 }
 
+/* Ever fewer are new: the chance of a new one falls as 1 / step. */
+static void add_fading_cache(struct world *world)
+{
+	world_claim(world, VERDICT_PLATEAU, BIT(JUMP) | BIT(GROWING));
+	odd_fading(world, chance_uniform(world, 2, 8), large_size(world));
+}
+
+/* Common keys come early, the last of the rare ones late; the rarest come four times. */
+static void add_uneven_cache(struct world *world)
+{
+	double zipf = chance_uniform(world, 0.5, 1.3);
+	uint32_t keys = 6;
+	double sum = 0;
+
+	for (uint32_t i = 1; i < 1000; i++) {
+		sum += pow(i, -zipf);
+		if (world->steps * pow(i, -zipf) / sum > 4)
+			keys = i > keys ? i : keys;
+	}
+	world_claim(world, VERDICT_PLATEAU, BIT(JUMP) | BIT(GROWING));
+	odd_cache(world, &(struct cache){.site = site(world),
+					 .keys = keys,
+					 .zipf = zipf,
+					 .asks = 1,
+					 .bytes = large_size(world)});
+}
+
 static void add_warm_up_shapes(struct world *world)
 {
 	world_claim(world, VERDICT_PLATEAU, BIT(JUMP));
@@ -218,7 +245,7 @@ static void add_table(struct world *world)
 {
 	world->noise = fmax(world->noise, 0.2);
 	world_claim(world, VERDICT_PLATEAU, BIT(JUMP) | BIT(NOISY) | BIT(STABLE));
-	odd_table(world, large_size(world), chance_of(world, 0.5) ? 2 : 1);
+	odd_table(world, small_size(world), chance_of(world, 0.5) ? 2 : 1);
 }
 
 static void add_last_checkpoints(struct world *world)
@@ -553,6 +580,8 @@ const struct part bounded_parts[] = {
 	{"lazy-modules", add_lazy_modules, 20},
 	{"small-jump", add_small_jump, 20},
 	{"shape-cache", add_shape_cache, 60},
+	{"fading-cache", add_fading_cache, 100},
+	{"uneven-cache", add_uneven_cache, 100},
 	{"warm-up-shapes", add_warm_up_shapes, 60},
 	{"replay", add_replay, 40},
 	{"replay-any", add_replay_any, 60},
