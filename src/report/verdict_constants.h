@@ -50,6 +50,7 @@
 #define SWELL_OWN_MOST	   1.5	/* of the site's own rise: more demand may be the inputs' ... */
 #define SWELL_OWN_LEAST	   0.5	/* ... and a fall by more may hide them */
 #define SWELL_ROUND	   0.08 /* of what it began with, added at a time: growth from nothing, or */
+#define SWELL_LEAST	   5.0	/* the least factor that is growth from nothing */
 #define SWELL_ROUNDS_ALIVE 2	/* rounds that may be alive */
 #define SWELL_PURE	   0.7	/* of the live buckets: a larger factor is growth from nothing */
 #define SWELL_SHARE	   0.25 /* of the site's bytes: a demand beside them that is less is unknown */
@@ -79,9 +80,9 @@
 #define POOL_SITES     16	 /* stacks that keep memory once or twice */
 #define POOL_OCCUPIED  12	 /* of POOL_BUCKETS time buckets */
 #define POOL_BUCKETS   32
-#define POOL_SPAN      0.75 /* of the time from the first of them on */
-#define FRAGMENT_PEAK  1.06 /* reserve that a peak needs */
-#define FRAGMENT_SHARE 0.05 /* of the reserve, stranded since the first quarter ... */
+#define POOL_SPAN      0.75	  /* of the time from the first of them on */
+#define FRAGMENT_PEAK  1.06	  /* reserve that a peak needs */
+#define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
 #define FRAGMENT_BYTES (32 << 20) /* bytes; ... and at least */
 #define FRAGMENT_LATE  0.15	  /* of that in the last quarter */
 #define DEMAND_WARM_UP 0.05	  /* of the entries are left out */

@@ -218,8 +218,9 @@ static bool demand_is_flat(const struct verdict_timeline *timeline, const struct
 /* From next to nothing, as what only ever adds does, and far more than the demand. */
 static bool grows_from_nothing(const struct facts *facts, const struct swell *swell, double demand)
 {
-	double pure = fmin(SWELL_PURE * facts->levels.count,
-			   1 + SWELL_ROUND * (double)facts->version->allocs);
+	double rounds = (double)facts->version->allocs;
+	double pure =
+		fmin(SWELL_PURE * facts->levels.count, fmax(SWELL_LEAST, 1 + SWELL_ROUND * rounds));
 
 	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand;
 }
