@@ -28,7 +28,7 @@ def train(swaps=12, steps=20):
             x = torch.randn(64, 256, device="cuda")
             loss = nn.functional.mse_loss(base(x) + x @ adapter[0] @ adapter[1], x)
             opt.zero_grad()
-            loss.backward()  # <- LEAK?
+            loss.backward()  # <- LEAK thread
             opt.step()
         previous.append(adapter)
 

@@ -2,7 +2,7 @@
 back to the same floor.
 """
 
-# expect: WORKLOAD
+# expect: WORKLOAD|FRAGMENTATION
 # exit: 0
 # steps: 250
 # forbid: LEAK GROWING
@@ -16,7 +16,7 @@ def train(steps=250):
     opt = torch.optim.SGD(net.parameters(), lr=1e-2)
 
     for step in range(steps):
-        features = torch.randn(16, 50 + 2 * step, 80, device="cuda")
+        features = torch.randn(16, 50 + 2 * step, 80, device="cuda")  # <- WORKLOAD
         opt.zero_grad()
         loss = nn.functional.l1_loss(net(features), features)
         loss.backward()

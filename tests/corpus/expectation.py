@@ -18,6 +18,7 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- JUMP kind=optimizer-state size=2.0 first=1
     # <- LEAK caller            the line must be in the stack, not be `where`
     # <- LEAK swell             one block at a time, replaced by a larger one
+    # <- LEAK thread            of an autograd thread: this line, or no line of Python
     # <- LEAK?                  a finding that may be there and need not
 
 A finding LEAK or GROWING on any other line is a false alarm, and fails.
@@ -30,7 +31,7 @@ from typing import Optional
 
 HEADER = re.compile(r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|version): +(.+?)\s*$")
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
-WORDS = {"caller", "swell"}
+WORDS = {"caller", "swell", "thread"}
 OPTIONS = {"rate", "kind", "size", "first", "period"}
 
 

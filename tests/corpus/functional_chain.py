@@ -27,7 +27,7 @@ def train(steps=80):
     for _ in range(steps):
         x, y = torch.randn(64, 64, device="cuda"), torch.randn(64, 8, device="cuda")  # <- LEAK
         loss = nn.functional.mse_loss(forward(fast, x), y)
-        grads = torch.autograd.grad(loss, fast, create_graph=True)  # <- LEAK
+        grads = torch.autograd.grad(loss, fast, create_graph=True)  # <- LEAK thread
         fast = [w - 0.01 * g for w, g in zip(fast, grads)]  # <- LEAK
 
         opt.zero_grad()

@@ -27,9 +27,8 @@ class Attention(nn.Module):
     @torch.no_grad()
     def generate(self, x, tokens):
         if self.cache is None:
-            self.cache = torch.zeros(
-                2, self.batch, self.longest, x.shape[-1], device=x.device
-            )  # <- JUMP|PLATEAU first=11
+            shape = (2, self.batch, self.longest, x.shape[-1])
+            self.cache = torch.zeros(shape, device=x.device)  # <- JUMP|PLATEAU first=11
         for position in range(tokens):
             q, k, v = self.qkv(x).chunk(3, dim=-1)
             self.cache[0, :, position], self.cache[1, :, position] = k[:, 0], v[:, 0]

@@ -31,6 +31,8 @@ class Findings:
     def touches(self, site: dict, marker: Marker) -> bool:
         if marker.caller:
             return any(self.on(frame, marker.line) for frame in site["stack"])
+        if "thread" in marker.words and not (site["where"] or {}).get("file"):
+            return True
         return self.on(site["where"], marker.line)
 
     def of(self, marker: Marker) -> list:

@@ -3,7 +3,7 @@
 
 A hook of this script, run at each optimizer step, asks torch.cuda.memory_allocated() and
 memory_reserved() of every device; the trace must have the same numbers at its marks. At the last
-mark the bytes of all sites add up to allocated.
+mark the bytes of all sites of tensors add up to allocated, those of segments to reserved.
 """
 
 import argparse
@@ -61,9 +61,13 @@ def compare_device(device: dict, asked: list) -> list:
                 f"device {index}: {name} differs at {len(off)} of {len(asked)} marks, "
                 f"first at {step}: PyTorch {want}, trace {got} ({got - want:+})"
             )
-    by_site, allocated = sum(site["bytes"] for site in device["sites"]), asked[-1][index][0]
-    if by_site != allocated:
-        wrong.append(f"device {index}: {allocated} bytes allocated; the sites hold {by_site}")
+    for source, kind, what in (("torch", 0, "allocated"), ("cudaMalloc", 1, "reserved")):
+        held = sum(site["bytes"] for site in device["sites"] if site["source"] == source)
+        if held != asked[-1][index][kind]:
+            wrong.append(
+                f"device {index}: {asked[-1][index][kind]} bytes {what} at the end; "
+                f"the sites of {source} hold {held}"
+            )
     return wrong
 
 

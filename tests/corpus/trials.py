@@ -23,7 +23,7 @@ class Trainer:
             x = torch.randn(64, 128, device="cuda")
             self.opt.zero_grad()
             loss = nn.functional.mse_loss(self.net(x), x)
-            loss.backward()  # <- LEAK?
+            loss.backward()  # <- LEAK thread
             self.opt.step()  # <- LEAK
         return loss.item()
 
