@@ -9,7 +9,7 @@ usage: scripts/setup.sh [--tests] [--torch VERSION]... [--no-torch]
 
 Installs what is missing and builds gpuleak into build/. Can be run at any time, again and again.
 
-  --tests          also install what scripts/test.sh needs; compiler warnings become errors
+  --tests          also install and build what scripts/test.sh needs; warnings become errors
   --torch VERSION  also make build/venv-VERSION with that PyTorch (2.15.0, 2.8.0 or 2.2.2)
   --no-torch       no Python environment, for a machine that has its own PyTorch
   -h, --help       this text
@@ -304,10 +304,15 @@ set_up_cuda_headers() {
 
 # Build.
 
+# What the tests need is sticky: once asked for, later runs leave it as it is.
 build() {
 	local options=()
 
-	! $tests || options=(-DGPULEAK_WERROR=ON)
+	if $tests; then
+		options=(-DGPULEAK_WERROR=ON -DBUILD_TESTING=ON)
+	elif ! [ -e build/CMakeCache.txt ]; then
+		options=(-DBUILD_TESTING=OFF)
+	fi
 	quietly cmake -S . -B build "${options[@]}" || fail "cmake could not configure build/"
 	quietly cmake --build build --parallel "$(nproc)" || fail "the build failed"
 }
