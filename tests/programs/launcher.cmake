@@ -30,3 +30,9 @@ foreach(name leak no_leak program_that_fails program_that_is_killed
   set_tests_properties(launcher.${name} PROPERTIES
     LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+
+# README.md shows what the demo prints.
+add_test(NAME launcher.readme
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/readme_agrees.py"
+    --build "${CMAKE_BINARY_DIR}" ${launcher_python})
+set_tests_properties(launcher.readme PROPERTIES LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
