@@ -219,33 +219,35 @@ static void clip_bytes(const struct birth_range *ranges, uint32_t count, double 
 
 /*
  * From the end of the first range to the end of the last one the others were born:
- * right for each step, for a period and for any start.  Of the run's second half
- * where that has enough rounds.
+ * right for each step, for a period and for any start.
  */
-struct rate rounds_rate(const struct rounds *rounds, int64_t now)
+static struct rate measure_rate(const struct birth_range *ranges, uint32_t count)
 {
-	struct rate rate = {0};
 	double bytes[GPULEAK_BIRTHS];
-	const struct birth_range *ranges = rounds->ranges;
-	uint32_t count = rounds->count;
-	double steps, mean, squares = 0, sum = 0;
+	double steps = (double)(ranges[count - 1].hi - ranges[0].hi);
+	double mean, squares = 0, sum = 0;
 
-	while (count > RATE_ENTRIES && ranges->lo < now / 2) {
-		ranges++;
-		count--;
-	}
-	if (count < 2) {
-		rate.bytes = count ? ranges->bytes / (double)rounds->width : 0;
-		return rate;
-	}
 	clip_bytes(ranges, count, bytes);
-	steps = (double)(ranges[count - 1].hi - ranges[0].hi);
 	for (uint32_t i = 1; i < count; i++)
 		sum += bytes[i];
 	mean = sum / (count - 1);
 	for (uint32_t i = 1; i < count; i++)
 		squares += (bytes[i] - mean) * (bytes[i] - mean);
-	rate.bytes = sum / steps;
-	rate.spread = RATE_SIGMAS * sqrt(squares) / steps + mean / steps;
-	return rate;
+	return (struct rate){.bytes = sum / steps,
+			     .spread = RATE_SIGMAS * sqrt(squares) / steps + mean / steps};
+}
+
+/* Of the rounds of the run's second half, where those are enough. */
+struct rate rounds_rate(const struct rounds *rounds, int64_t now)
+{
+	const struct birth_range *ranges = rounds->ranges;
+	uint32_t count = rounds->count;
+
+	while (count > RATE_ENTRIES && ranges->lo < now / 2) {
+		ranges++;
+		count--;
+	}
+	if (count < 2)
+		return (struct rate){.bytes = count ? ranges->bytes / (double)rounds->width : 0};
+	return measure_rate(ranges, count);
 }

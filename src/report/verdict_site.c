@@ -155,12 +155,20 @@ static void describe(struct verdict_site *site, const struct facts *facts)
 	describe_rounds(site, facts);
 }
 
+/* Coarse ranges cut periods anywhere; where each round is known, the period tells. */
 static void set_rate(struct verdict_site *site, const struct facts *facts)
 {
 	struct rate rate = rounds_rate(&facts->rounds, facts->now);
+	double period = site->period_steps;
 
 	site->bytes_per_step = rate.bytes;
 	site->bytes_per_step_spread = rate.spread;
+	if (every_round_known(facts) && period > 0 && site->rounds.kept > 0) {
+		double exact = (double)site->bytes / site->rounds.kept / period;
+
+		if (fabs(exact - rate.bytes) <= rate.spread)
+			site->bytes_per_step = exact;
+	}
 }
 
 /* The rule of succession: the chance that the next round leaves survivors too. */

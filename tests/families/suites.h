@@ -25,8 +25,11 @@ void suite_compositions(struct scores *scores, const struct seeds *seeds);
 /* Stacks with random laws of arrival and lifetime. */
 void suite_renewal(struct scores *scores, const struct seeds *seeds);
 
-/* The same run cut short, or with steps counted in other ways.  Returns the failures. */
+/* The same run cut short.  Returns the failures. */
 uint32_t suite_stability(const struct seeds *seeds, bool verbose);
+
+/* The same run with steps counted in other ways.  Returns the failures. */
+uint32_t suite_marks(const struct seeds *seeds, bool verbose);
 
 /* Rates against what stayed in the second half.  Returns the failures. */
 uint32_t suite_rates(const struct seeds *seeds, bool verbose);
