@@ -29,13 +29,13 @@
 
 /* Slowing down? */
 #define LAPLACE	      -2.0 /* the trend test's score: below, births came early */
+#define LAPLACE_KNOWN -2.5 /* ... of a site that is known to give back, so no cache */
 #define RATIO_FADED   0.5  /* births of the late half by those of the early: below, PLATEAU */
 #define RATIO_SLOWING 0.8  /* ... below, GROWING */
 
 /* Replaced one for one? */
-#define NET_SHARE   0.2 /* of the births that stay: a smaller rise of the live count is none */
-#define NET_BLOCKS  4	/* births that stay, below which the count says nothing */
-#define NET_FLICKER 0.5 /* of the births that stay: a count that moves more says nothing */
+#define NET_SHARE  0.2 /* of the births that stay: a smaller rise of the live count is none */
+#define NET_BLOCKS 4   /* births that stay, below which the count says nothing */
 
 /* One block, ever larger. */
 #define SWELL_LEVELS	 12   /* live buckets needed */
@@ -80,6 +80,7 @@
 #define POOL_SITES     16	 /* stacks that keep memory once or twice */
 #define POOL_OCCUPIED  12	 /* of POOL_BUCKETS time buckets */
 #define POOL_BUCKETS   32
+#define POOL_CLASSES   2	  /* quarters of a power of two between sizes that are alike */
 #define POOL_SPAN      0.75	  /* of the time from the first of them on */
 #define FRAGMENT_PEAK  1.06	  /* reserve that a peak needs */
 #define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */

@@ -22,16 +22,25 @@ static bool may_join(const struct verdict_site *site)
 	       site->birth_count <= 2 && site->births[0].first > 1;
 }
 
-/* log2 of what it kept. */
+enum {
+	CLASSES = 256
+};
+
+/* Four times log2, roughly: the two bits after the highest one tell the quarter. */
 static uint32_t class_of(uint64_t kept)
 {
-	return kept ? 63 - (uint32_t)__builtin_clzll(kept) : 0;
+	uint32_t bits;
+
+	if (kept < 4)
+		return (uint32_t)kept;
+	bits = 63 - (uint32_t)__builtin_clzll(kept);
+	return 4 * bits + (uint32_t)(kept >> (bits - 2) & 3);
 }
 
 /* Those that look like the middle one, and were born late enough. */
 struct choice {
 	bool all;	 /* whatever they look like */
-	uint32_t bytes;	 /* class of the middle one, or one next to it */
+	uint32_t bytes;	 /* class of the middle one, or POOL_CLASSES beside it */
 	uint32_t blocks; /* class of the middle one */
 	int64_t since;	 /* first step */
 };
@@ -40,8 +49,9 @@ static bool is_chosen(const struct choice *choice, const struct verdict_site *si
 {
 	if (!may_join(site) || site->births[0].first < choice->since)
 		return false;
-	return choice->all || (abs((int)class_of(site->kept_bytes) - (int)choice->bytes) <= 1 &&
-			       class_of(site->kept_blocks) == choice->blocks);
+	return choice->all ||
+	       (abs((int)class_of(site->kept_bytes) - (int)choice->bytes) <= POOL_CLASSES &&
+		class_of(site->kept_blocks) == choice->blocks);
 }
 
 static uint32_t middle_of(const size_t *classes, size_t members)
@@ -49,7 +59,7 @@ static uint32_t middle_of(const size_t *classes, size_t members)
 	size_t below = 0;
 	uint32_t i = 0;
 
-	for (; i < 63; i++) {
+	for (; i < CLASSES - 1; i++) {
 		below += classes[i];
 		if (2 * below >= members)
 			break;
@@ -60,7 +70,7 @@ static uint32_t middle_of(const size_t *classes, size_t members)
 static struct choice choose(const struct verdict_site *sites, size_t count)
 {
 	struct choice choice = {0};
-	size_t bytes[64] = {0}, blocks[64] = {0};
+	size_t bytes[CLASSES] = {0}, blocks[CLASSES] = {0};
 	size_t members = 0;
 
 	for (size_t i = 0; i < count; i++) {

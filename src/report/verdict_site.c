@@ -399,7 +399,8 @@ static void judge_many(struct verdict_site *site, const struct facts *facts)
 	double span = (double)(rounds->cut - rounds->ranges[0].lo);
 	double missing = span_needed(facts->now) - span;
 
-	if (trend.score < LAPLACE && trend.ratio < RATIO_SLOWING) {
+	if (trend.score < (facts->release.known ? LAPLACE_KNOWN : LAPLACE) &&
+	    trend.ratio < RATIO_SLOWING) {
 		site->late_ratio = trend.ratio;
 		site->since = step_of(rounds->ranges[0].lo + (int64_t)(span / 2));
 		if (trend.ratio < RATIO_FADED)
