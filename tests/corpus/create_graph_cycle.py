@@ -1,7 +1,9 @@
-"""create-graph-cycle (pytorch#7343): backward(create_graph=True), gradients zeroed through .data.
+"""create-graph-cycle (pytorch#7343): backward(create_graph=True), gradients zeroed through
+.data.
 
-A gradient made with create_graph has a graph, and the next backward() adds to it out of place: each
-gradient holds the ones before it and all that their graphs saved. zero_grad() would have cut that.
+A gradient made with create_graph has a graph, and the next backward() adds to it out of place:
+each gradient holds the ones before it and all that their graphs saved. zero_grad() would have
+cut that.
 """
 
 # expect: LEAK

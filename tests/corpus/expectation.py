@@ -10,6 +10,7 @@ Lines of their own, anywhere in the program:
     # bound: unknown            of the top finding
     # memory: 2G                size of the simulated GPU
     # devices: 2                number of simulated GPUs
+    # optimizers: 2             so many step() calls make one step
     # version: 2.15             the PyTorch versions it holds for; others skip it
 
 Behind a line that allocates, a finding that must be there, its `where` on this line:
@@ -19,6 +20,7 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- LEAK caller            the line must be in the stack, not be `where`
     # <- LEAK swell             one block at a time, replaced by a larger one
     # <- LEAK thread            of an autograd thread: this line, or no line of Python
+    # <- LEAK outside           taken from CUDA behind PyTorch's back
     # <- LEAK?                  a finding that may be there and need not
 
 A finding LEAK or GROWING on any other line is a false alarm, and fails.
@@ -29,9 +31,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
-HEADER = re.compile(r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|version): +(.+?)\s*$")
+HEADER = re.compile(
+    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|version): +(.+?)\s*$"
+)
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
-WORDS = {"caller", "swell", "thread"}
+WORDS = {"caller", "swell", "thread", "outside"}
 OPTIONS = {"rate", "kind", "size", "first", "period"}
 
 
@@ -64,6 +68,7 @@ class Expectation:
     bound: Optional[str] = None
     memory: Optional[str] = None
     devices: Optional[str] = None
+    optimizers: int = 1
     version: Optional[str] = None
     markers: list = field(default_factory=list)
 
