@@ -67,31 +67,26 @@ struct gpuleak_level levels_range(const struct levels *levels, uint32_t first)
 	return range;
 }
 
-/* Survivors born after `first` up to `last`. */
-static double born_between(const struct births *births, int64_t first, int64_t last)
-{
-	double blocks = 0;
-
-	for (uint32_t i = 0; i < births->count; i++)
-		if (births->ranges[i].lo > first && births->ranges[i].hi <= last)
-			blocks += births->ranges[i].blocks;
-	return blocks;
-}
-
 bool levels_replaced(const struct levels *levels, const struct births *births, int64_t cut,
 		     int64_t *since)
 {
-	for (uint32_t i = 1; i < levels->count; i++) {
-		struct gpuleak_level range = levels_range(levels, i);
-		double moved = (double)range.max_blocks - range.min_blocks;
-		double born = born_between(births, i * levels->width, cut);
+	struct gpuleak_level range = levels->buckets[levels->count - 1];
+	uint32_t left = births->count;
+	double born = 0; /* after the first mark of bucket i, and alive */
+	bool found = false;
 
-		if (born >= NET_BLOCKS && moved < NET_SHARE * born) {
-			*since = i * levels->width;
-			return true;
-		}
+	for (uint32_t i = levels->count - 1; i > 0; i--) {
+		level_join(&range, &levels->buckets[i]);
+		for (; left && births->ranges[left - 1].lo > i * levels->width; left--)
+			if (births->ranges[left - 1].hi <= cut)
+				born += births->ranges[left - 1].blocks;
+		if (born < NET_BLOCKS ||
+		    (double)range.max_blocks - range.min_blocks >= NET_SHARE * born)
+			continue;
+		*since = i * levels->width;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* The whole buckets from the first one on that is never empty. */
