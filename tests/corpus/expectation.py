@@ -97,6 +97,7 @@ def read_expectation(path: Path) -> Expectation:
     found = Expectation(path, tuple(headers.pop("expect").split("|")), int(headers.pop("exit", 0)))
     for name, convert in (
         ("steps", int),
+        ("optimizers", int),
         ("rate", float),
         ("forbid", lambda text: tuple(text.split())),
     ):

@@ -17,10 +17,8 @@ cuda = ctypes.CDLL(None)
 
 
 def scratch(megabytes):
-    pointer = ctypes.c_void_p()
-    cuda.cudaMalloc(
-        ctypes.byref(pointer), ctypes.c_size_t(megabytes << 20)
-    )  # <- LEAK outside rate=2097152
+    pointer, size = ctypes.c_void_p(), ctypes.c_size_t(megabytes << 20)
+    cuda.cudaMalloc(ctypes.byref(pointer), size)  # <- LEAK outside rate=2097152
     return pointer
 
 
