@@ -18,10 +18,13 @@ static bool function_is(const struct names *names, const struct gpuleak_frame *f
 	return text_is(names_text(names, frame->function), name);
 }
 
+/* Tensor.backward(), torch.autograd.backward() or torch.autograd.grad(). */
 static bool is_backward(const struct names *names, const struct gpuleak_frame *frame)
 {
 	struct text file = names_text(names, frame->file);
 
+	if (function_is(names, frame, "grad"))
+		return text_ends(file, "/autograd/__init__.py");
 	return function_is(names, frame, "backward") &&
 	       (text_ends(file, "/_tensor.py") || text_ends(file, "/autograd/__init__.py"));
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demo, the totals, the bench and the corpus on a GPU, within a time limit; figures to a folder.
+"""The demo, the totals, the bench and the corpus on a GPU, within a time limit.
 
 Started by scripts/gpu-check.sh. The order is that of worth: what does not fit into the time is left
 out, and the summary says so.
