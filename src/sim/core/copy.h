@@ -1,0 +1,20 @@
+#ifndef SIM_CORE_COPY_H
+#define SIM_CORE_COPY_H
+
+#include <stddef.h>
+
+#include "sim/core/api.h"
+
+/* Copy between host and device memory in any direction, which the addresses tell. */
+SIM_EXPORT void gpusim_copy(void *to, const void *from, size_t size);
+SIM_EXPORT void gpusim_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+				 size_t width, size_t height);
+SIM_EXPORT void gpusim_fill(void *to, int value, size_t size);
+
+/*
+ * A kernel runs: `arguments[i]` points to its i-th argument, somewhere on the caller's stack.
+ * NULL: nothing is known of them.
+ */
+SIM_EXPORT void gpusim_kernel(void *const *arguments);
+
+#endif

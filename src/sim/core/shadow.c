@@ -1,0 +1,210 @@
+#include "sim/core/shadow.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/lock.h"
+
+enum {
+	ENTRY_BYTES = 64 << 10, /* a longer write is not remembered */
+	FILL_BYTES = 4 << 10,	/* nor a longer memset */
+	ALL_BYTES = 16 << 20,	/* of all entries together */
+	ENTRIES = 8192,
+	AGE = 256, /* kernels */
+};
+
+/* One remembered write.  Entries don't overlap. */
+struct entry {
+	uint64_t address;
+	uint64_t born; /* kernels launched before it */
+	uint32_t size;
+	uint8_t bytes[];
+};
+
+/* Sorted by address.  Guarded by the core's lock; the count is read without, to skip the work. */
+static struct entry *entries[ENTRIES];
+static atomic_uint entry_count;
+static size_t entry_bytes;
+static atomic_ullong kernels; /* launched so far */
+static uint64_t next_sweep;   /* count of kernels at which the old ones are looked for */
+
+/* The first entry that ends after `address`. */
+static unsigned entry_after(uint64_t address)
+{
+	unsigned low = 0, high = entry_count;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (entries[middle]->address + entries[middle]->size <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Remove entries `first` up to `last`, the latter excluded. */
+static void remove_entries(unsigned first, unsigned last)
+{
+	unsigned count = entry_count;
+
+	if (first == last)
+		return;
+	for (unsigned i = first; i < last; i++) {
+		entry_bytes -= entries[i]->size;
+		free(entries[i]);
+	}
+	memmove(&entries[first], &entries[last], (count - last) * sizeof(entries[0]));
+	entry_count = count - (last - first);
+}
+
+void gpusim_shadow_drop(uint64_t address, uint64_t size)
+{
+	unsigned first, last;
+
+	if (entry_count == 0 || size == 0)
+		return;
+	first = entry_after(address);
+	for (last = first; last < entry_count; last++)
+		if (entries[last]->address >= address + size)
+			break;
+	remove_entries(first, last);
+}
+
+/* Drop the older half, by age. */
+static void make_room(void)
+{
+	uint64_t oldest = UINT64_MAX, limit;
+
+	for (unsigned i = 0; i < entry_count; i++)
+		if (entries[i]->born < oldest)
+			oldest = entries[i]->born;
+	limit = oldest + (kernels - oldest) / 2;
+	for (unsigned i = entry_count; i-- > 0;)
+		if (entries[i]->born <= limit)
+			remove_entries(i, i + 1);
+}
+
+static void drop_old(void)
+{
+	for (unsigned i = entry_count; i-- > 0;)
+		if (kernels - entries[i]->born > AGE)
+			remove_entries(i, i + 1);
+}
+
+/* A new entry for the caller to fill; NULL: it won't be remembered. */
+static struct entry *new_entry(uint64_t address, size_t size)
+{
+	struct entry *entry;
+	unsigned at;
+
+	gpusim_shadow_drop(address, size);
+	if (size == 0 || size > ENTRY_BYTES)
+		return NULL;
+	if (entry_count == ENTRIES || entry_bytes + size > ALL_BYTES)
+		make_room();
+	entry = malloc(sizeof(*entry) + size);
+	if (!entry)
+		return NULL;
+	*entry = (struct entry){.address = address, .born = kernels, .size = (uint32_t)size};
+	at = entry_after(address);
+	memmove(&entries[at + 1], &entries[at], (entry_count - at) * sizeof(entries[0]));
+	entries[at] = entry;
+	entry_count++;
+	entry_bytes += size;
+	return entry;
+}
+
+/* The entry that holds all of the range; NULL: none does. */
+static struct entry *entry_around(uint64_t address, size_t size)
+{
+	unsigned at = entry_after(address);
+	struct entry *entry;
+
+	if (at == entry_count)
+		return NULL;
+	entry = entries[at];
+	if (address < entry->address || address + size > entry->address + entry->size)
+		return NULL;
+	return kernels - entry->born > AGE ? NULL : entry;
+}
+
+void gpusim_shadow_write(uint64_t address, const void *bytes, size_t size)
+{
+	struct entry *entry;
+
+	gpusim_lock();
+	entry = new_entry(address, size);
+	if (entry)
+		memcpy(entry->bytes, bytes, size);
+	gpusim_unlock();
+}
+
+void gpusim_shadow_fill(uint64_t address, int value, size_t size)
+{
+	struct entry *entry = NULL;
+
+	gpusim_lock();
+	if (size <= FILL_BYTES)
+		entry = new_entry(address, size);
+	else
+		gpusim_shadow_drop(address, size);
+	if (entry)
+		memset(entry->bytes, value, size);
+	gpusim_unlock();
+}
+
+void gpusim_shadow_move(uint64_t to, uint64_t from, size_t size)
+{
+	uint8_t bytes[ENTRY_BYTES];
+	struct entry *source, *entry;
+
+	if (atomic_load_explicit(&entry_count, memory_order_relaxed) == 0)
+		return;
+	gpusim_lock();
+	source = entry_around(from, size);
+	if (source)
+		memcpy(bytes, source->bytes + (from - source->address), size);
+	entry = source ? new_entry(to, size) : NULL;
+	if (entry)
+		memcpy(entry->bytes, bytes, size);
+	else
+		gpusim_shadow_drop(to, size);
+	gpusim_unlock();
+}
+
+void gpusim_shadow_read(uint64_t address, void *bytes, size_t size)
+{
+	struct entry *source;
+
+	gpusim_lock();
+	source = entry_around(address, size);
+	if (source)
+		memcpy(bytes, source->bytes + (address - source->address), size);
+	gpusim_unlock();
+	if (!source)
+		memset(bytes, 0, size);
+}
+
+void gpusim_shadow_kernel(const uint64_t *words, size_t count)
+{
+	uint64_t lowest, highest;
+
+	atomic_fetch_add_explicit(&kernels, 1, memory_order_relaxed);
+	if (atomic_load_explicit(&entry_count, memory_order_relaxed) == 0)
+		return;
+	gpusim_lock();
+	if (kernels >= next_sweep) {
+		drop_old();
+		next_sweep = kernels + AGE / 4;
+	}
+	for (size_t i = 0; i < count && entry_count; i++) {
+		lowest = entries[0]->address;
+		highest = entries[entry_count - 1]->address + entries[entry_count - 1]->size;
+		if (words[i] >= lowest && words[i] < highest)
+			gpusim_shadow_drop(words[i], 1);
+	}
+	gpusim_unlock();
+}
