@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tracer/hash.h"
+#include "tracer/native_walk.h"
 
 #define GPULEAK_LOOKS_UP
 #include "tracer/banned.h"
@@ -15,9 +16,16 @@ enum {
 	SKIP_MAX = 32
 };
 
+/* Our own walk knows this machine's call frame information. */
+#ifdef __x86_64__
+#define HAVE_RULES 1
+#else
+#define HAVE_RULES 0
+#endif
+
 /*
- * libunwind's walk with a cache per thread.  Written in the constructor, then
- * read-only.
+ * libunwind's walk, for frames that our own doesn't understand; NULL without it.
+ * Written in the constructor, then read-only.
  */
 static int (*unwind)(void **addresses, int size);
 static const char *why = "native stacks weren't asked for";
@@ -36,19 +44,41 @@ bool native_stack_open(void)
 	void *library = dlopen("libunwind.so.8", RTLD_LOCAL | RTLD_NOW);
 	void *function;
 
-	if (!library) {
-		why = "libunwind.so.8 isn't installed: no native stacks";
-		return false;
-	}
-	function = dlsym(library, "unw_backtrace");
-	if (!function) {
-		why = "libunwind.so.8 has no unw_backtrace: no native stacks";
-		return false;
-	}
+	function = library ? dlsym(library, "unw_backtrace") : NULL;
 	memcpy(&unwind, &function, sizeof(unwind));
+	if (!function && !HAVE_RULES) {
+		why = library ? "libunwind.so.8 has no unw_backtrace: no native stacks"
+			      : "libunwind.so.8 isn't installed: no native stacks";
+		return false;
+	}
 	why = NULL;
 	return true;
 }
+
+#if HAVE_RULES
+/* As native_stack_walk(), without libunwind; 0 when it can't. */
+static inline unsigned walk_by_rules(const uintptr_t *own_frame, const void **addresses,
+				     unsigned max)
+{
+	/* A function with a frame pointer: its caller's rbp, then where it returns to. */
+	struct native_registers registers = {
+		.bp = own_frame[0],
+		.pc = own_frame[1],
+		.sp = (uintptr_t)(own_frame + 2),
+	};
+
+	return native_walk(registers, addresses, max);
+}
+#else
+static inline unsigned walk_by_rules(const uintptr_t *own_frame, const void **addresses,
+				     unsigned max)
+{
+	(void)own_frame;
+	(void)addresses;
+	(void)max;
+	return 0;
+}
+#endif
 
 __attribute__((noinline)) unsigned native_stack_walk(const void **addresses, unsigned max,
 						     unsigned skip)
@@ -58,6 +88,11 @@ __attribute__((noinline)) unsigned native_stack_walk(const void **addresses, uns
 	unsigned count;
 	int found;
 
+	if (skip == 0) {
+		count = walk_by_rules(__builtin_frame_address(0), addresses, max);
+		if (count > 0)
+			return count;
+	}
 	if (!unwind)
 		return 0;
 	skip = OWN_FRAMES + (skip < SKIP_MAX ? skip : SKIP_MAX);

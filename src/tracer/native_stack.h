@@ -1,7 +1,8 @@
 /*
  * Native stacks: return addresses of the calling thread, and what they lie in.
  *
- * Walking is libunwind's; naming reads the loaded objects themselves and asks
+ * Walking is our own by call frame information, and libunwind's where that isn't
+ * enough; naming reads the loaded objects themselves and asks
  * nothing of the loader but dl_iterate_phdr(), whose lock nobody holds for long.
  * So all of this but native_stack_open() may run under the target's locks.
  */
@@ -26,9 +27,10 @@ struct native_frame {
 };
 
 /*
- * Load libunwind, out of everybody else's sight.  False without it: no native
- * stacks then, for the reason that native_stack_why() gives.  In the constructor
- * only: takes the loader's lock.
+ * Load libunwind, out of everybody else's sight, for the frames that our own walk
+ * does not understand.  False where there is neither (x86-64 always has its own): no
+ * native stacks then, for the reason that native_stack_why() gives.  In the
+ * constructor only: takes the loader's lock.
  */
 bool native_stack_open(void);
 
