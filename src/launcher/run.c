@@ -39,14 +39,40 @@ static int parts_check(const struct run *run)
 	return -1;
 }
 
+static const char *out_of(const struct run *run)
+{
+	return run->options.out ? run->options.out : getenv("GPULEAK_OUT");
+}
+
+/*
+ * Traces are looked for from our folder, so they must be written from it: what the
+ * command starts may start in another one, as after `cd` in a script.
+ */
+static void environment_set_out(struct run *run)
+{
+	const char *out = out_of(run);
+	char *folder = getcwd(NULL, 0);
+	char *whole;
+
+	if (!out)
+		out = "";
+	if (out[0] == '/' || !folder)
+		whole = text_format("%s", out);
+	else
+		whole = text_format("%s/%s", folder, out);
+	environment_set(&run->environment, "GPULEAK_OUT", whole);
+	free(whole);
+	free(folder);
+}
+
 static int environment_fill(struct run *run)
 {
 	const struct run_options *options = &run->options;
 
 	if (preload_set(&run->environment, &run->parts, !options->no_trace, options->sim) < 0)
 		return -1;
-	if (options->out)
-		environment_set(&run->environment, "GPULEAK_OUT", options->out);
+	if (!options->no_trace)
+		environment_set_out(run);
 	if (options->devices)
 		environment_set(&run->environment, "GPULEAK_SIM_DEVICES", options->devices);
 	if (options->memory)
@@ -187,11 +213,10 @@ static int conclude(struct run *run, struct child_end end)
 
 static int run_command(struct run *run)
 {
-	const char *out = run->options.out ? run->options.out : getenv("GPULEAK_OUT");
 	struct child_output as_ours = {-1, -1};
 	struct child_end end;
 
-	if (!run->options.no_trace && traces_make_way(&run->traces, out) < 0)
+	if (!run->options.no_trace && traces_make_way(&run->traces, out_of(run)) < 0)
 		return EXIT_NOT_DONE;
 	end = child_run(run->options.command, &run->environment, as_ours);
 	if (!end.started || run->options.no_trace)

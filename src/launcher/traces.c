@@ -81,12 +81,24 @@ static void put_aside_all(const struct trace_name *name)
 	names_release(&paths);
 }
 
+/* As the tracer does: a name that ends in '/' is a folder for the default names. */
+static char *out_with_name(const char *out)
+{
+	size_t size = out ? strlen(out) : 0;
+	bool folder = size == 0 || out[size - 1] == '/';
+
+	return text_format("%s%s", out ? out : "", folder ? DEFAULT_OUT : "");
+}
+
 int traces_make_way(struct traces *traces, const char *out)
 {
+	char *name = out_with_name(out);
+	int ret;
+
 	*traces = (struct traces){0};
-	if (!out || !*out)
-		out = DEFAULT_OUT;
-	if (add_place(traces, out) < 0 || add_fallbacks(traces, out) < 0)
+	ret = add_place(traces, name) < 0 || add_fallbacks(traces, name) < 0 ? -1 : 0;
+	free(name);
+	if (ret < 0)
 		return -1;
 	put_aside_all(&traces->names[0]);
 	for (size_t i = 0; i < traces->names_count; i++) {

@@ -147,13 +147,12 @@ void describe_process(void)
 	struct gpuleak_run *run = trace.run;
 	const char *rank = output_rank();
 	char host[256] = "";
-	char folder[OUTPUT_NAME_MAX];
 
 	run->pid = (uint32_t)getpid();
 	if (gethostname(host, sizeof(host) - 1) == 0)
 		run->host = text_id(host);
-	if (getcwd(folder, sizeof(folder)))
-		run->folder = text_id(folder);
+	if (settings.folder[0])
+		run->folder = text_id(settings.folder);
 	run->program = link_target("/proc/self/exe");
 	run->tracer = text_id(GPULEAK_VERSION);
 	if (rank)

@@ -98,23 +98,34 @@ static void add_field(struct text *text, char field)
 	}
 }
 
-bool output_name_make(struct output_name *name)
+static void add_pattern(struct text *text, const char *pattern)
 {
-	struct text text = {name->path, 0, sizeof(name->path), true};
-	const char *pattern = settings.out;
-
-	if (!*pattern)
-		pattern = output_rank() ? "trace.rank%r.bin" : "trace.bin";
-	name->path[0] = '\0';
 	for (; *pattern; pattern++) {
 		char letter[2] = {*pattern, '\0'};
 
 		if (*pattern == '%' && pattern[1])
-			add_field(&text, *++pattern);
+			add_field(text, *++pattern);
 		else
-			text_add(&text, letter);
+			text_add(text, letter);
 	}
-	return text.whole && text.used > 0;
+}
+
+/* A relative name is from where the program started: it may be elsewhere by now. */
+bool output_name_make(struct output_name *name)
+{
+	struct text text = {name->path, 0, sizeof(name->path), true};
+	const char *pattern = settings.out;
+	size_t size = strlen(pattern);
+
+	name->path[0] = '\0';
+	if (*pattern != '/' && settings.folder[0]) {
+		text_add(&text, settings.folder);
+		text_add(&text, "/");
+	}
+	add_pattern(&text, pattern);
+	if (size == 0 || pattern[size - 1] == '/')
+		add_pattern(&text, output_rank() ? "trace.rank%r.bin" : "trace.bin");
+	return text.whole;
 }
 
 static const char *file_part(const char *path)

@@ -22,7 +22,10 @@ struct output_name {
  */
 const char *output_rank(void);
 
-/* The name for this process.  False when it is too long. */
+/*
+ * The name for this process, absolute.  A GPULEAK_OUT that ends in '/' is a folder for
+ * the default names.  False when it is too long.
+ */
 bool output_name_make(struct output_name *name);
 
 /* `name` with ".<pid>" before its last suffix: for a further process of one name. */

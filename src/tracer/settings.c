@@ -115,6 +115,8 @@ static void read_one(const char *name, const char *text)
 
 void settings_read(void)
 {
+	if (!getcwd(settings.folder, sizeof(settings.folder)))
+		settings.folder[0] = '\0';
 	for (char **entry = environ; *entry; entry++) {
 		const char *equals = strchr(*entry, '=');
 		char name[64];

@@ -22,6 +22,7 @@ struct settings {
 	enum settings_stacks stacks; /* GPULEAK_STACKS */
 	bool hide_argv;		     /* GPULEAK_ARGV=0 */
 	bool quiet;		     /* GPULEAK_QUIET=1 */
+	char folder[4096];	     /* where the program started; "": unknown */
 	char complaint[512];	     /* what made no sense, one line; "": all did */
 };
 

@@ -271,11 +271,20 @@ def test_names_with_fields():
 def test_out_reaches_the_program():
     with Place() as place:
         show = 'echo "$GPULEAK_OUT|$GPULEAK_SIM_DEVICES|$GPULEAK_SIM_MEMORY"'
-        equal(place.run(show, "--out", "a.bin").stdout, "a.bin||\n")
-        equal(place.run(show, GPULEAK_OUT="b.bin").stdout, "b.bin||\n")
-        equal(place.run(show).stdout, "||\n")
+        equal(place.run(show, "--out", "a.bin").stdout, f"{place.here}/a.bin||\n")
+        equal(place.run(show, "--out", "/x/%p").stdout, "/x/%p||\n")
+        equal(place.run(show, GPULEAK_OUT="b.bin").stdout, f"{place.here}/b.bin||\n")
+        equal(place.run(show).stdout, f"{place.here}/||\n")
         shown = place.run(show, "--sim", "--devices", "2", "--memory", "8G").stdout
-        equal(shown, "|2|8G\n")
+        equal(shown, f"{place.here}/|2|8G\n")
+        equal(place.run(show, "--no-trace").stdout, "||\n")
+
+
+def test_out_is_a_folder():
+    with Place() as place:
+        (place.here / "traces").mkdir()
+        done = place.run('cp "$WHOLE" traces/trace.rank1.bin', "--out", "traces/")
+        equal((done.returncode, place.reported()), (0, ["trace.rank1.bin"]))
 
 
 def test_fallback_folder():

@@ -140,6 +140,24 @@ sys.exit(max(process.wait() for process in training))
     equal(len(place.names()), 2)
 
 
+def test_program_that_changes_its_folder(place: Place):
+    """Between the import and the first tensor, as some frameworks do."""
+    (place.here / "elsewhere").mkdir()
+    program = "import torch, os; os.chdir('elsewhere'); torch.zeros(1, device='cuda')"
+    done = place.run("-c", program, options=("--require-steps", "1"))
+    equal((done.returncode, place.names()), (103, ["trace.bin"]), done.stderr)
+
+
+def test_program_started_elsewhere(place: Place):
+    (place.here / "elsewhere").mkdir()
+    script = f"cd elsewhere; {place.python} ../train.py leak"
+    done = place.gpuleak("run", "--sim", "--", "sh", "-c", script)
+    equal((done.returncode, place.names()), (101, ["trace.bin"]), done.stderr)
+    done = place.gpuleak("run", "--sim", "--", "sh", "-c", script, RANK="3")
+    names = ["trace.bin.old", "trace.rank3.bin"]
+    equal((done.returncode, place.names()), (101, names), done.stderr)
+
+
 def test_without_the_tracer(place: Place):
     done = place.run("train.py", "leak", options=("--no-trace",))
     equal((done.returncode, done.stdout, place.names()), (0, "trained\n", []), done.stderr)
