@@ -160,7 +160,7 @@ void describe_process(void)
 	if (rank && getenv("WORLD_SIZE"))
 		run->world_size = (int32_t)number(getenv("WORLD_SIZE"));
 	describe_argv();
-	/* The stand-in of the CUDA runtime has a name that the real one never had. */
-	if (native_find_export("libcudart", "gpuleak_sim_version"))
+	/* What all stand-ins of the simulated GPU need. */
+	if (native_find_export("libgpuleak-simcore", "gpusim_address_take"))
 		run->flags |= GPULEAK_RUN_SIMULATED;
 }
