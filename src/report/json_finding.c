@@ -155,7 +155,7 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 	struct stack stack;
 
 	json_add_string(object, "verdict", verdict_name(finding->label));
-	json_add_string(object, "kind", kind_name(kind_of(finding)));
+	json_add_string(object, "kind", kind_name(kind_of(finding, snapshot)));
 	add_evidence(object, finding);
 	add_place(object, "where", snapshot, finding->place.where);
 	add_place(object, "via", snapshot, finding->place.via);

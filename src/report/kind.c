@@ -1,12 +1,23 @@
 #include "report/kind.h"
 
+/* There is one gradient a parameter; blocks are a little larger than what they hold. */
+static const double gradients_max = 1.25;
+
+/* Bytes, in units of the parameters'; 0: unknown. */
+static double in_parameters(const struct finding *finding, const struct snapshot *snapshot)
+{
+	uint64_t parameters = snapshot->mark.parameters_bytes;
+
+	return parameters ? (double)finding->bytes / (double)parameters : 0;
+}
+
 static bool is_kept_once(const struct finding *finding)
 {
 	return finding->label == VERDICT_JUMP || finding->label == VERDICT_PLATEAU ||
 	       finding->label == VERDICT_STABLE;
 }
 
-enum kind kind_of(const struct finding *finding)
+enum kind kind_of(const struct finding *finding, const struct snapshot *snapshot)
 {
 	uint8_t flags = finding->site->flags;
 
@@ -15,7 +26,10 @@ enum kind kind_of(const struct finding *finding)
 	if (flags & GPULEAK_SITE_OPTIMIZER)
 		return is_kept_once(finding) ? KIND_OPTIMIZER_STATE : KIND_UNKNOWN;
 	if (flags & GPULEAK_SITE_BACKWARD)
-		return finding->label == VERDICT_JUMP ? KIND_GRADIENT : KIND_UNKNOWN;
+		return finding->label == VERDICT_JUMP &&
+				       in_parameters(finding, snapshot) < gradients_max
+			       ? KIND_GRADIENT
+			       : KIND_UNKNOWN;
 	if (finding->place.parameters && is_kept_once(finding))
 		return KIND_PARAMETER;
 	return finding->place.forward ? KIND_ACTIVATION : KIND_UNKNOWN;
@@ -36,7 +50,5 @@ bool kind_is_normal(enum kind kind)
 
 double kind_in_parameters(const struct finding *finding, const struct snapshot *snapshot)
 {
-	if (finding->label != VERDICT_JUMP || !snapshot->mark.parameters_bytes)
-		return 0;
-	return (double)finding->bytes / (double)snapshot->mark.parameters_bytes;
+	return finding->label == VERDICT_JUMP ? in_parameters(finding, snapshot) : 0;
 }

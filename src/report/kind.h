@@ -17,7 +17,7 @@ enum kind {
 	KIND_ACTIVATION = 4,
 };
 
-enum kind kind_of(const struct finding *finding);
+enum kind kind_of(const struct finding *finding, const struct snapshot *snapshot);
 
 /* "optimizer state", "unknown". */
 const char *kind_name(enum kind kind);

@@ -106,7 +106,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 			place->damaged++;
 			continue;
 		}
-		if (!place->inner)
+		if (!place->inner || (!place->inner->function && frame->function))
 			place->inner = frame;
 		if (owner < CODE_NATIVE)
 			note_python_frame(place, &found, names, frame, owner);

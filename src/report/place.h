@@ -18,7 +18,7 @@ struct place {
 						 best */
 	const struct gpuleak_frame *via;      /* the innermost outside PyTorch, when not `where` */
 	const struct gpuleak_frame *caller;   /* the user's frame that called `where` */
-	const struct gpuleak_frame *inner;    /* the innermost frame with a known owner */
+	const struct gpuleak_frame *inner;    /* the innermost frame that has a name */
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
 	bool python;			      /* it has Python frames */
 	bool user;			      /* `where` is the user's code */

@@ -23,6 +23,7 @@ static const char *short_path(const struct report *report, const char *path)
 	const struct snapshot *snapshot = &report->snapshot;
 	struct text folder = names_text(&snapshot->names, snapshot->run.folder);
 	const char *below = path_below(path, folder);
+	char script[PATH_SIZE];
 
 	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		const char *at = strstr(path, folders[i]);
@@ -30,6 +31,11 @@ static const char *short_path(const struct report *report, const char *path)
 		if (at)
 			return at + strlen(folders[i]);
 	}
+	if (below)
+		return below;
+	path_absolute(script, folder, names_text(&snapshot->names, snapshot->run.main_file));
+	path_parent(script);
+	below = path_below(path, text_of(script));
 	return below ? below : path;
 }
 
@@ -41,8 +47,10 @@ static void print_native(const struct terminal *terminal, const struct names *na
 
 	if (demangle(symbol, name, sizeof(name)))
 		symbol = text_of(name);
-	escape_print_cut(terminal->out, symbol.size ? symbol : text_of("?"), 120);
-	fputs(" in ", terminal->out);
+	if (symbol.size) {
+		escape_print_cut(terminal->out, symbol, 120);
+		fputs(" in ", terminal->out);
+	}
 	escape_print_cut(terminal->out, text_base(names_text(names, frame->module)), 120);
 	fprintf(terminal->out, "+0x%llx", (unsigned long long)frame->offset);
 }
@@ -109,7 +117,7 @@ static void print_meaning(const struct terminal *terminal, const struct report *
 {
 	const struct snapshot *snapshot = &report->snapshot;
 	struct text optimizer = names_text(&snapshot->names, snapshot->run.optimizer);
-	enum kind kind = kind_of(finding);
+	enum kind kind = kind_of(finding, snapshot);
 	double parameters = kind_in_parameters(finding, snapshot);
 
 	if (kind != KIND_UNKNOWN)
@@ -128,6 +136,7 @@ static void print_meaning(const struct terminal *terminal, const struct report *
 static void print_evidence(const struct terminal *terminal, const struct report *report,
 			   const struct finding *finding)
 {
+	bool sized = finding->blocks && finding->label >= VERDICT_WORKLOAD;
 	char sentence[VERDICT_SENTENCE], size[32], count[32];
 
 	verdict_site_sentence(finding->verdict, sentence, sizeof(sentence));
@@ -136,7 +145,7 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 	if (finding->verdict->bound_unknown)
 		fputs("; bound unknown", terminal->out);
 	print_meaning(terminal, report, finding);
-	if (finding->blocks && finding->label >= VERDICT_WORKLOAD)
+	if (sized)
 		fprintf(terminal->out, "; %s in %s block%s",
 			verdict_size_text((double)finding->bytes, size, sizeof(size)),
 			verdict_count_text(finding->blocks, count, sizeof(count)),
@@ -146,7 +155,7 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 		fprintf(terminal->out, "; others in steps %u to %u", finding->first_step,
 			finding->last_step);
 	if (finding->parts > 1)
-		fprintf(terminal->out, " from %s call stacks",
+		fprintf(terminal->out, "%s %s call stacks", sized ? " from" : ";",
 			verdict_count_text(finding->parts, count, sizeof(count)));
 	fputc('\n', terminal->out);
 }
