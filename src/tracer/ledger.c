@@ -100,10 +100,10 @@ void ledger_write_mark(struct ledger *ledger)
 	write_event(ledger, GPULEAK_EVENT_MARK, 0, 0, GPULEAK_SITE_NONE);
 }
 
-/* The site that stands for all stacks that found no room, one a source. */
-static uint64_t overflow_key(uint32_t source)
+/* The site that stands for all stacks that found no room: one a source, segments apart. */
+static uint64_t overflow_key(uint32_t source, uint32_t flags)
 {
-	return hash_mix(0x6f766572666c6f77ull, source);
+	return hash_mix(0x6f766572666c6f77ull, source << 8 | flags);
 }
 
 static uint32_t add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content)
@@ -124,17 +124,19 @@ static uint32_t add_site(struct ledger *ledger, const struct gpuleak_site *item,
 	return number;
 }
 
-static uint32_t overflow_site(struct ledger *ledger, uint32_t source)
+static uint32_t overflow_site(struct ledger *ledger, uint32_t source, uint32_t flags)
 {
+	uint32_t kept = GPULEAK_SITE_OVERFLOW | (flags & GPULEAK_SITE_SEGMENT);
 	struct gpuleak_site item = {
 		.device = (uint16_t)ledger->device,
 		.source = (uint8_t)source,
-		.flags = GPULEAK_SITE_OVERFLOW,
+		.flags = (uint8_t)kept,
 	};
-	uint32_t site = map_get(&ledger->by_content, overflow_key(source));
+	uint64_t key = overflow_key(source, kept);
+	uint32_t site = map_get(&ledger->by_content, key);
 
 	trace_count(&trace.state->dropped_sites);
-	return site != MAP_MISSING ? site : add_site(ledger, &item, overflow_key(source));
+	return site != MAP_MISSING ? site : add_site(ledger, &item, key);
 }
 
 /* A stack whose addresses are new: resolve it, and look whether its content is. */
@@ -150,12 +152,12 @@ static uint32_t resolve_site(struct ledger *ledger, const struct stack *stack, u
 	uint32_t site;
 
 	if (!stack_write(stack, &item.stack, &item.key))
-		return overflow_site(ledger, source);
+		return overflow_site(ledger, source, flags);
 	content = hash_mix(item.key, source << 8 | item.flags);
 	site = map_get(&ledger->by_content, content);
 	if (site == MAP_MISSING)
 		site = add_site(ledger, &item, content);
-	return site != GPULEAK_SITE_NONE ? site : overflow_site(ledger, source);
+	return site != GPULEAK_SITE_NONE ? site : overflow_site(ledger, source, flags);
 }
 
 static uint32_t find_site(struct ledger *ledger, const struct stack *stack, uint32_t source,

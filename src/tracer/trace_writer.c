@@ -14,6 +14,11 @@
 
 #include "tracer/banned.h"
 
+/* Kept free for the sites that stand for all stacks without room. */
+enum {
+	OVERFLOW_SITES = 4 * GPULEAK_DEVICES_MAX
+};
+
 struct trace trace = {.file = {.fd = -1}};
 
 /* The innermost lock: nothing else is taken while it is held.  See tracer.h. */
@@ -219,16 +224,18 @@ bool trace_stack(const uint32_t *frames, uint32_t count, uint32_t flags, uint32_
 
 uint32_t trace_site(const struct gpuleak_site *site)
 {
+	bool overflow = site->flags & GPULEAK_SITE_OVERFLOW;
+	uint64_t room = trace.sites_max - (overflow ? 0 : OVERFLOW_SITES);
 	uint64_t number;
 
 	pthread_mutex_lock(&intern_lock);
 	number = trace.state->sites_used;
-	if (number < trace.sites_max) {
+	if (number < room) {
 		trace.sites[number] = *site;
 		publish(&trace.state->sites_used, number + 1);
 	}
 	pthread_mutex_unlock(&intern_lock);
-	return number < trace.sites_max ? (uint32_t)number : GPULEAK_SITE_NONE;
+	return number < room ? (uint32_t)number : GPULEAK_SITE_NONE;
 }
 
 uint32_t trace_evidence(uint32_t site)
