@@ -137,5 +137,98 @@ def test_random_paused(box):
     try_seeds(box, range(20, 26), 60, pauses=True, addresses=400)
 
 
+def test_two_devices(box):
+    """Each has its own books: the same addresses, sites and sizes on both."""
+    events = []
+    for step in range(30):
+        for device in (0, 3):
+            events += [
+                ("a", device, 0x4000 + 0x1000 * step, 512 * (device + 1), 7),
+                ("a", device, 0x900000, 1024, 8),
+                ("f", device, 0x900000),
+            ]
+        events.append(("s",))
+    trace, _ = check_books(box, events)
+    expect_equal("devices", sorted(trace.devices()), [0, 3])
+    expect_equal("bytes on device 3", trace.devices()[3]["allocated"], 30 * 2048)
+
+
+def test_segments(box):
+    """empty_cache() gives segments back without a report: cudaFree lowers reserved."""
+    events = [
+        ("g", 0, 0x200000, 2 << 20, 1), ("a", 0, 0x200000, 512, 2), ("s",),
+        ("g", 0, 0x800000, 20 << 20, 1), ("a", 0, 0x800000, 512, 2), ("s",),
+        ("f", 0, 0x800000), ("s",),
+        ("G", 0, 0x800000, 20 << 20), ("s",),
+        ("c", 0, 0x9000000, 4 << 20, 3), ("s",), ("x", 0x9000000), ("s",),
+    ]  # fmt: skip
+    trace, _ = check_books(box, events)
+    reserved = [row["reserved"] >> 20 for row in trace.devices()[0]["timeline"]]
+    expect_equal("reserved, MiB", reserved, [2, 22, 22, 2, 2, 2])
+    expect_equal("outside and its peak", [trace.devices()[0][n] for n in ("outside", "outside_peak")],
+                 [0, 4 << 20])  # fmt: skip
+
+
+def test_replaced(box):
+    """An address given out again keeps its site and birth step; frees of nothing are counted."""
+    events = [("a", 0, 0x1000, 512, 1), ("s",), ("a", 0, 0x1000, 2048, 2), ("s",), ("s",)]
+    events += [("f", 0, 0x7000, 512), ("a", 0, 0x7000, 512, 3), ("s",), ("f", 0, 0x1000), ("s",)]
+    trace, _ = check_books(box, events)
+    expect_equal("replaced", trace.state["replaced"], 1)
+    expect_equal("unknown frees", trace.state["unknown_frees"], 1)
+
+
+def test_pause(box):
+    """Steps, phases and events in between pass by; only the events are counted."""
+    meanwhile = [("z",), ("a", 0, 0x2000, 512, 2), ("s",), ("p", "quiet"), ("y",)]
+    events = [*simple_steps(3), *meanwhile, *simple_steps(0), ("a", 0, 0x3000, 512, 2), ("s",)]
+    trace, _ = check_books(box, events)
+    expect_equal("marks", trace.committed, 4)
+    expect_equal("paused events", trace.state["paused_events"], 1)
+    expect_equal("notes", trace.notes(), [])
+
+
+def test_notes(box):
+    """Phases by gpuleak_mark(), and what PyTorch could not serve."""
+    events = [*simple_steps(2), ("p", "eval one"), ("r", 0, 3 << 20), ("o", 0, 7 << 30, 5), ("s",)]
+    events += [("p", "x" * 300), ("s",)]
+    trace, _ = check_books(box, events)
+    phase, oom, long = trace.notes()
+    expect_equal("phase", (phase["kind"], phase["text"], phase["step"]), (2, "eval one", 3))
+    expect_equal("long phase", long["text"], "x" * 255)
+    expect_equal(
+        "out of memory",
+        [oom[n] for n in ("kind", "step", "device", "size", "allocated", "held")],
+        [1, 3, 0, 7 << 30, 1024, 3 << 20],
+    )
+    stack = SiteNumbers(box.program("replay")).number(trace.frames(oom["stack"]))
+    expect_equal("its stack", stack, 5)
+
+
+def test_names_of_frames(box):
+    """At the end the native frames have their functions' names and module paths."""
+    trace, _ = check_books(box, simple_steps(3, site=0xAB))
+    site = next(s for s in trace.sites() if s["live_bytes"])
+    names = [frame["function"] for frame in site["frames"]]
+    for name in ("fake_alloc_at", "site_a", "site_b", "__libc_start_main"):
+        expect(name in names, f"{name} is not among {names}")
+    module = site["frames"][names.index("site_a")]["module"]
+    expect_equal("module", module, str(box.program("replay")))
+
+
+def test_ten_thousand_stacks(box):
+    """More than a third of them hold memory; the others' blocks live within a step."""
+    events = []
+    for number in range(10_000):
+        address = 0x1000000 + 0x200 * number
+        events.append(("a", 0, address, 512, number * 7))
+        if number % 3:
+            events.append(("f", 0, address))
+        if number % 500 == 499:
+            events.append(("s",))
+    trace, _ = check_books(box, events, env={"GPULEAK_SIZE": "64M"})
+    expect_equal("sites", trace.state["sites_used"], 10_000)
+
+
 if __name__ == "__main__":
     main(globals())

@@ -159,10 +159,10 @@ class Trace:
     def _timeline(self, number, version):
         offset, size, stride = self.sections["timeline"]
         share = size // stride // 16 // 2
-        first = 2 * number + version["timeline_half"]
+        base = offset + (2 * number + version["timeline_half"]) * share * stride
         names = "first_step last_step when allocated peak trough reserved".split()
         return [
-            dict(zip(names, TIMELINE.unpack_from(self.bytes, offset + (first * share + i) * stride)))
+            dict(zip(names, TIMELINE.unpack_from(self.bytes, base + i * stride)))
             for i in range(version["timeline_count"])
         ]
 

@@ -1,0 +1,183 @@
+/*
+ * Calls each hook once with odd arguments and says what came out of it: the real
+ * function's result, the arguments that reached it, and errno as it was left.
+ *
+ * Usage: passing calls   every hook, succeeding and failing
+ *        passing devices a device beyond those a trace has room for
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpuleak/gpuleak.h"
+
+#include "fake.h"
+
+#pragma weak gpuleak_step
+#pragma weak gpuleak_mark
+#pragma weak gpuleak_pause
+#pragma weak gpuleak_resume
+
+enum {
+	ERRNO_BEFORE = 4001, /* no system call sets it */
+	ERRNO_WITHIN = 4002, /* the real functions do */
+};
+
+static unsigned failures;
+static struct fake_calls c10, cudart;
+
+static void set_errno(void)
+{
+	errno = ERRNO_WITHIN;
+}
+
+static void check(const char *what, bool good)
+{
+	if (good)
+		return;
+	printf("wrong: %s\n", what);
+	failures++;
+}
+
+/* Both libraries got just what is expected, and errno is what they left there. */
+static void check_call(const char *what)
+{
+	int after = errno;
+	struct fake_calls of_c10 = fake_c10_calls(), of_cudart = fake_cudart_calls();
+
+	check(what, c10.count == of_c10.count && c10.digest == of_c10.digest);
+	check(what, cudart.count == of_cudart.count && cudart.digest == of_cudart.digest);
+	check(what, after == ERRNO_WITHIN);
+	errno = ERRNO_BEFORE;
+}
+
+static void report(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+		   struct fake_device device)
+{
+	uint64_t number = (uint64_t)(uint8_t)device.type << 8 | (uint8_t)device.index;
+
+	fake_report(ptr, size, allocated, reserved, device);
+	fake_calls_add(&c10, "rm", (uintptr_t)ptr ^ number << 48, (uint64_t)size, allocated,
+		       reserved);
+	check_call("report");
+	fake_report_signed(ptr, size, (int64_t)allocated, (int64_t)reserved, device);
+	fake_calls_add(&c10, "rs", (uintptr_t)ptr ^ number << 48, (uint64_t)size, allocated,
+		       reserved);
+	check_call("signed report");
+	fake_report_old(ptr, size, device);
+	fake_calls_add(&c10, "ro", (uintptr_t)ptr ^ number << 48, (uint64_t)size, 0, 0);
+	check_call("old report");
+	fake_oom(size, allocated, reserved, device);
+	fake_calls_add(&c10, "om", number, (uint64_t)size, allocated, reserved);
+	check_call("out of memory");
+	fake_oom_signed(size, (int64_t)allocated, (int64_t)reserved, device);
+	fake_calls_add(&c10, "os", number, (uint64_t)size, allocated, reserved);
+	check_call("signed out of memory");
+}
+
+static void all_reports(void)
+{
+	static char block[4];
+
+	report(block, 512, 512, 2 << 20, (struct fake_device){FAKE_CUDA, 0});
+	report(block, -512, 0, 2 << 20, (struct fake_device){FAKE_CUDA, 0});
+	report(block, 0, 0, 0, (struct fake_device){FAKE_CUDA, 0});
+	report(NULL, INT64_MAX, UINT64_MAX, UINT64_MAX, (struct fake_device){FAKE_CUDA, 1});
+	report(NULL, INT64_MIN, 1, UINT64_MAX, (struct fake_device){FAKE_CUDA, 1});
+	report(block, 64, 7, 8, (struct fake_device){FAKE_CPU, 0});
+	report(block, 64, 7, 8, (struct fake_device){FAKE_CUDA, -1});
+	report(block, 64, 7, 8, (struct fake_device){FAKE_CUDA, 100});
+	report(block, 64, 7, 8, (struct fake_device){-1, -1});
+}
+
+static void runtime_calls(int error)
+{
+	void *block = &block;
+	int count = -1;
+	int got;
+
+	fake_cudart_error = error;
+	got = cudaGetDeviceCount(&count);
+	fake_calls_add(&cudart, "cc", (uintptr_t)&count, 0, 0, 0);
+	check_call("cudaGetDeviceCount");
+	check("its result", got == error && count == (error ? -1 : FAKE_DEVICES));
+	got = cudaSetDevice(error ? 7 : 0);
+	fake_calls_add(&cudart, "cs", error ? 7 : 0, 0, 0, 0);
+	check_call("cudaSetDevice");
+	check("its result", got == error);
+	fake_cudart_next = 0x4000;
+	got = cudaMalloc(&block, 12345);
+	fake_calls_add(&cudart, "cm", (uintptr_t)&block, 12345, 0, 0);
+	check_call("cudaMalloc");
+	check("its result", got == error && block == (error ? (void *)&block : (void *)0x4000));
+	got = cudaFree((void *)0x4000);
+	fake_calls_add(&cudart, "cf", 0x4000, 0, 0, 0);
+	check_call("cudaFree");
+	check("its result", got == error);
+	got = cudaFree(NULL);
+	fake_calls_add(&cudart, "cf", 0, 0, 0, 0);
+	check_call("cudaFree of nothing");
+	check("its result", got == error);
+}
+
+static void our_calls(void)
+{
+	if (!gpuleak_step)
+		return;
+	errno = ERRNO_WITHIN;
+	gpuleak_step();
+	check_call("gpuleak_step");
+	errno = ERRNO_WITHIN;
+	gpuleak_mark("a phase");
+	check_call("gpuleak_mark");
+	errno = ERRNO_WITHIN;
+	gpuleak_mark(NULL);
+	check_call("gpuleak_mark of nothing");
+	errno = ERRNO_WITHIN;
+	gpuleak_pause();
+	check_call("gpuleak_pause");
+	errno = ERRNO_WITHIN;
+	gpuleak_resume();
+	check_call("gpuleak_resume");
+}
+
+static int calls(void)
+{
+	fake_c10_during = set_errno;
+	fake_cudart_during = set_errno;
+	errno = ERRNO_BEFORE;
+	for (unsigned i = 0; i < 3; i++) {
+		our_calls(); /* the first time before anything is recorded */
+		runtime_calls(i % 2 ? 2 : 0);
+		all_reports();
+	}
+	printf("%u wrong, %llu and %llu calls\n", failures, (unsigned long long)c10.count,
+	       (unsigned long long)cudart.count);
+	return failures ? 1 : 0;
+}
+
+/* Prints how many events nobody can record. */
+static int devices(void)
+{
+	for (int device = 15; device < 20; device++) {
+		fake_report((void *)0x4000, 512, 512, 0,
+			    (struct fake_device){FAKE_CUDA, (int8_t)device});
+		cudaSetDevice(device);
+		fake_cudart_next = 0x8000 + (uint64_t)device;
+		cudaMalloc(&(void *){NULL}, 64);
+	}
+	if (gpuleak_step)
+		gpuleak_step();
+	printf("%d\n", 2 * 4);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "calls") == 0)
+		return calls();
+	if (argc == 2 && strcmp(argv[1], "devices") == 0)
+		return devices();
+	fprintf(stderr, "passing: calls or devices?\n");
+	return 2;
+}
