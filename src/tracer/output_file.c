@@ -18,6 +18,10 @@
 
 #include "tracer/banned.h"
 
+enum {
+	TEMPORARY_TRIES = 100
+};
+
 static bool fail(struct output_file *file, const char *what, int error)
 {
 	char text[128] = "";
@@ -51,12 +55,13 @@ static int allocate(int fd, uint64_t size)
 	return posix_fallocate(fd, 0, (off_t)size);
 }
 
-static bool name_temporary(struct output_file *file)
+static bool name_temporary(struct output_file *file, unsigned attempt)
 {
 	const char *slash = strrchr(file->name.path, '/');
 	int folder = slash ? (int)(slash - file->name.path) + 1 : 0;
-	int size = snprintf(file->temporary.path, sizeof(file->temporary.path), "%.*s.%s.%ld.tmp",
-			    folder, file->name.path, file->name.path + folder, (long)getpid());
+	int size = snprintf(file->temporary.path, sizeof(file->temporary.path),
+			    "%.*s.%s.%ld.%u.tmp", folder, file->name.path, file->name.path + folder,
+			    (long)getpid(), attempt);
 
 	return size > 0 && (size_t)size < sizeof(file->temporary.path);
 }
@@ -74,16 +79,32 @@ static bool map(struct output_file *file, uint64_t size)
 	return true;
 }
 
+/*
+ * In a container each run has the same pid: one that was killed before its first event
+ * left a file of that name.
+ */
+static bool open_temporary(struct output_file *file)
+{
+	int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+
+	for (unsigned attempt = 0; attempt < TEMPORARY_TRIES; attempt++) {
+		if (!name_temporary(file, attempt))
+			return fail(file, "the trace's name is too long", 0);
+		file->fd = open(file->temporary.path, flags, 0600);
+		if (file->fd >= 0)
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	return fail(file, file->temporary.path, errno);
+}
+
 static bool make_here(struct output_file *file, uint64_t size)
 {
 	int error;
 
-	if (!name_temporary(file))
-		return fail(file, "the trace's name is too long", 0);
-	file->fd = open(file->temporary.path,
-			O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
-	if (file->fd < 0)
-		return fail(file, file->temporary.path, errno);
+	if (!open_temporary(file))
+		return false;
 	flock(file->fd, LOCK_EX | LOCK_NB);
 	error = allocate(file->fd, size);
 	if (error)
