@@ -162,16 +162,31 @@ char *escape_valid(struct text text, size_t max)
 	return copy;
 }
 
+/* Move past what needs no look: ASCII without controls. */
+static void skip_plain(struct text *text)
+{
+	size_t plain = 0;
+
+	while (plain < text->size && text->bytes[plain] >= ' ' && text->bytes[plain] < 0x7f)
+		plain++;
+	text_skip(text, plain);
+}
+
 void escape_print_json(FILE *out, const char *json)
 {
 	struct text text = {json, strlen(json)};
 	const char *plain = json; /* not yet printed */
 
 	while (text.size) {
-		const char *from = text.bytes;
+		const char *from;
 		uint32_t character;
-		bool valid = utf8_take(&text, &character);
+		bool valid;
 
+		skip_plain(&text);
+		if (!text.size)
+			break;
+		from = text.bytes;
+		valid = utf8_take(&text, &character);
 		if (valid &&
 		    (character == '\n' || character == '\t' || !character_harmful(character)))
 			continue;

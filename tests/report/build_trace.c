@@ -201,6 +201,11 @@ uint32_t build_site(struct build *build, uint32_t device, const char *frames, ui
 	return item;
 }
 
+static bool is_zero(const uint8_t *bytes, uint64_t size)
+{
+	return !bytes[0] && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
 bool build_write(const struct build *build, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -209,11 +214,14 @@ bool build_write(const struct build *build, const char *path)
 	if (fd < 0)
 		return false;
 	while (done < build->size) {
-		ssize_t wrote = write(fd, build->bytes + done, build->size - done);
+		uint64_t size =
+			build->size - done < GPULEAK_PAGE ? build->size - done : GPULEAK_PAGE;
 
-		if (wrote <= 0)
+		/* Empty pages take no room on the disk. */
+		if (!is_zero(build->bytes + done, size) &&
+		    pwrite(fd, build->bytes + done, size, (off_t)done) != (ssize_t)size)
 			break;
-		done += (uint64_t)wrote;
+		done += size;
 	}
-	return close(fd) == 0 && done == build->size;
+	return ftruncate(fd, (off_t)build->size) == 0 && close(fd) == 0 && done == build->size;
 }

@@ -1,0 +1,109 @@
+#include "report/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/escape.h"
+#include "report/json.h"
+#include "report/memory.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "report/terminal.h"
+#include "report/text.h"
+
+enum exit_code {
+	EXIT_NOTHING_FOUND = 0,
+	EXIT_FOUND = 1,
+	EXIT_NO_REPORT = 2,
+	EXIT_PROVES_TOO_LITTLE = 3,
+};
+
+/* One line on stderr; names in it may hold anything. */
+static void complain(const struct message *why)
+{
+	fputs("gpuleak-report: ", stderr);
+	escape_print(stderr, (struct text){why->text, strlen(why->text)});
+	fputc('\n', stderr);
+}
+
+static void print_text(struct report *reports, size_t count, const struct options *options)
+{
+	struct terminal terminal;
+
+	terminal_init(&terminal, stdout, options->colour);
+	if (count > 1)
+		text_print_summary(&terminal, reports, count);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			fputs("\n\n", stdout);
+		text_print(&terminal, &reports[i], options);
+	}
+}
+
+static enum exit_code judge(const struct report *reports, size_t count,
+			    const struct options *options)
+{
+	enum exit_code code = EXIT_NOTHING_FOUND;
+	struct message why;
+
+	for (size_t i = 0; i < count; i++) {
+		if (report_fails(&reports[i], options))
+			return EXIT_FOUND;
+		if (report_proves_too_little(&reports[i], options, &why))
+			code = EXIT_PROVES_TOO_LITTLE;
+	}
+	return code;
+}
+
+static enum exit_code report_all(const struct options *options)
+{
+	struct report *reports = memory_new(options->path_count, sizeof(*reports));
+	enum exit_code code = EXIT_NOTHING_FOUND;
+	bool bad = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < options->path_count; i++) {
+		struct message why;
+
+		if (report_init(&reports[count], options->paths[i], options, &why) == 0) {
+			count++;
+			continue;
+		}
+		complain(&why);
+		bad = true;
+	}
+	if (count && options->json)
+		json_print(stdout, reports, count, options->path_count > 1, options);
+	else if (count)
+		print_text(reports, count, options);
+	code = bad ? EXIT_NO_REPORT : judge(reports, count, options);
+	for (size_t i = 0; i < count; i++)
+		report_release(&reports[i]);
+	free(reports);
+	return code;
+}
+
+int report_run(int argc, char **argv)
+{
+	enum exit_code code = EXIT_NOTHING_FOUND;
+	struct options options;
+	struct message why;
+
+	if (options_init(&options, argc, argv, &why) < 0) {
+		complain(&why);
+		return EXIT_NO_REPORT;
+	}
+	if (options.what == OPTIONS_HELP)
+		fputs(options_help, stdout);
+	else if (options.what == OPTIONS_VERSION)
+		puts("gpuleak-report " GPULEAK_VERSION);
+	else
+		code = report_all(&options);
+	options_release(&options);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		complain(&(struct message){"can't write the report"});
+		return EXIT_NO_REPORT;
+	}
+	return code;
+}
