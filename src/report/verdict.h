@@ -72,7 +72,8 @@ enum verdict_reason {
 	VERDICT_REASON_SWELLING = 15,	 /* LEAK: one block, replaced by ever larger ones */
 	VERDICT_REASON_ROUNDS = 16,	 /* LEAK: survivors of round after round */
 	VERDICT_REASON_POOL = 17,	 /* LEAK: many stacks, each seen once */
-	VERDICT_REASON_COUNT = 18,
+	VERDICT_REASON_RENEWED = 18,	 /* PLATEAU: replaced seldom, by no more than was there */
+	VERDICT_REASON_COUNT = 19,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -104,6 +105,7 @@ struct verdict_timeline {
 	double demand_growth;	 /* factor between them; 1: none or unknown */
 	double demand_swing;	 /* bytes: middle spread of it within a sixteenth of the run */
 	double demand_tau;	 /* Kendall's tau of 16 block medians; 1: rises throughout */
+	double peak_growth;	 /* bytes: of the highest peak, since a quarter in */
 	double stranded_first;	 /* bytes reserved above what the peak needs, a quarter in ... */
 	double stranded_last;	 /* ... at the end ... */
 	double stranded_late;	 /* ... and three quarters in */
@@ -150,8 +152,9 @@ struct verdict_site {
 	bool release_known;   /* ... it has been seen to do so; at age 0: within the step */
 	uint32_t max_age;     /* steps, of a block that was freed */
 	uint32_t overdue_age; /* steps; what is older counts as kept */
-	uint32_t oldest_age;  /* steps, of what is alive and was born after step 0 */
-	double late_ratio;    /* SLOWING, FADED: births of the late half by those of the early */
+	uint32_t
+		oldest_age; /* steps, to which any of its blocks grew; alive ones of step 0 aside */
+	double late_ratio;  /* SLOWING, FADED: births of the late half by those of the early */
 	uint64_t frees;
 	uint32_t steps_missing; /* GROWING: about so many more steps until LEAK; 0: unknown */
 	uint32_t now;		/* the last mark */
@@ -163,7 +166,7 @@ struct verdict_site {
 	uint64_t swell_bytes;	/* SWELLING: growth over `swell_steps` steps */
 	uint32_t swell_steps;
 	uint32_t parts;	      /* POOL: call stacks; else 1 */
-	uint32_t birth_count; /* JUMP: entries of `births`, ascending */
+	uint32_t birth_count; /* JUMP, RENEWED: entries of `births`, ascending */
 	struct verdict_birth births[VERDICT_BIRTHS];
 };
 
@@ -206,7 +209,7 @@ struct verdict_device {
 	uint64_t stranded;	 /* FRAGMENTATION: bytes reserved above what the peak needs */
 	bool reaches_ceiling;	 /* SAWTOOTH: a tooth twice as high would hit the capacity */
 	uint32_t now;		 /* the last mark */
-	uint32_t oldest_age;	 /* steps, of what is alive and was born after step 0 */
+	uint32_t oldest_age;	 /* steps, to which any block grew; alive ones of step 0 aside */
 	uint32_t marks_missing;	 /* SHORT: so many more marks */
 	uint32_t longest_period; /* steps: leaks rarer than this can't be confirmed by this run */
 	struct verdict_timeline timeline;

@@ -120,13 +120,14 @@ static void collect(struct verdict_device *device, struct sums *sums,
 		sums_add(sums, &device->pool, VERDICT_NO_SITE);
 }
 
-/* Reserve that no peak explains, and that still grows. */
+/* Reserve that no peak explains, and that still grows, more than the peak does. */
 static bool is_fragmented(struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
 	double growth = timeline->stranded_last - timeline->stranded_first;
 
-	if (growth <= fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES))
+	if (growth <= fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES) ||
+	    growth <= timeline->peak_growth)
 		return false;
 	device->stranded = (uint64_t)fmin(fmax(timeline->stranded_last, 0), 0x1p63);
 	return timeline->stranded_last - timeline->stranded_late > FRAGMENT_LATE * growth;

@@ -98,20 +98,30 @@ static bool every_round_known(const struct facts *facts)
 	return facts->version->frees == 0 && facts->version->rounds > 0;
 }
 
+/*
+ * Births of step 0 are among the rounds but don't count.  A turn of the loop that was
+ * begun before the first optimizer step leaves its survivors there and none in step 1.
+ */
 static void count_every_round(struct verdict_site *site, const struct facts *facts)
 {
 	const struct gpuleak_site_version *version = facts->version;
-	int64_t first = version->first_step ? version->first_step : 1;
+	bool baseline = version->first_step == 0;
+	int64_t first = baseline ? site->first_step : version->first_step;
 	int64_t last = version->last_step < facts->now ? version->last_step : facts->now;
-	int64_t kept = (int64_t)version->rounds - (version->first_step == 0);
-	int64_t of = facts->now - first + 1;
+	int64_t kept = (int64_t)version->rounds - baseline;
+	int64_t of;
 
+	if (last < first)
+		last = first;
+	if (baseline && kept == last - first)
+		first++;
+	of = last - first + 1;
 	site->rounds.width = 1;
 	site->rounds.of = step_of(of);
 	site->rounds.kept = step_of(kept < of ? kept : of);
 	site->first_step = step_of(first);
-	site->last_step = step_of(last > first ? last : first);
-	if (kept > 1 && (last - first) % (kept - 1) == 0)
+	site->last_step = step_of(last);
+	if (!baseline && kept > 1 && (last - first) % (kept - 1) == 0)
 		site->period_steps = step_of((last - first) / (kept - 1));
 }
 
@@ -151,6 +161,8 @@ static void describe(struct verdict_site *site, const struct facts *facts)
 	site->release_age = step_of(facts->release.age);
 	site->overdue_age = step_of(facts->now - facts->rounds.cut);
 	site->oldest_age = step_of(facts->now - oldest_birth(facts));
+	if (site->oldest_age < site->max_age)
+		site->oldest_age = site->max_age;
 	describe_levels(site, facts);
 	describe_rounds(site, facts);
 }
@@ -163,7 +175,8 @@ static void set_rate(struct verdict_site *site, const struct facts *facts)
 
 	site->bytes_per_step = rate.bytes;
 	site->bytes_per_step_spread = rate.spread;
-	if (every_round_known(facts) && period > 0 && site->rounds.kept > 0) {
+	if (every_round_known(facts) && facts->version->first_step > 0 && period > 0 &&
+	    site->rounds.kept > 0) {
 		double exact = (double)site->bytes / site->rounds.kept / period;
 
 		if (fabs(exact - rate.bytes) <= rate.spread)
@@ -325,7 +338,7 @@ static void judge_bounded(struct verdict_site *site, const struct facts *facts)
 	} else if ((double)range.max_blocks - range.min_blocks >= SAWTOOTH_SWING &&
 		   release_middle(facts->evidence) >= SAWTOOTH_AGE) {
 		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
-		site->period_steps = site->release_age;
+		site->period_steps = step_of(facts->release.age + (range.min_blocks == 0));
 	} else if (varies) {
 		decide(site, VERDICT_NOISY, VERDICT_REASON_VARIES);
 	} else if (baseline_only(facts)) {
@@ -356,6 +369,16 @@ static void decide_jump(struct verdict_site *site, const struct facts *facts)
 	list_births(site, &facts->rounds);
 }
 
+/* The only round took the place of what was there before: no more blocks than then. */
+static bool is_renewed(const struct facts *facts)
+{
+	const struct levels *levels = &facts->levels;
+	int64_t bucket = facts->rounds.ranges[0].lo / levels->width;
+
+	return facts->rounds.count == 1 && bucket > 0 && facts->version->max_age >= SAWTOOTH_AGE &&
+	       levels->buckets[bucket - 1].min_blocks >= facts->version->live_blocks;
+}
+
 /* Fewer rounds than a leak needs. */
 static void judge_few(struct verdict_site *site, const struct facts *facts)
 {
@@ -369,6 +392,8 @@ static void judge_few(struct verdict_site *site, const struct facts *facts)
 			       (ROUNDS_LEAK - rounds->count) * rounds->mean_gap);
 	else
 		decide_jump(site, facts);
+	if (site->reason == VERDICT_REASON_ONCE && is_renewed(facts))
+		decide(site, VERDICT_PLATEAU, VERDICT_REASON_RENEWED);
 }
 
 /* Births that stay have stopped coming: a list of jumps, or something that filled. */

@@ -74,10 +74,12 @@ static void add_others(struct text *text, const struct verdict_site *site)
 /* "each of 16 stretches of 128 steps", "14 of 16 steps" */
 static void add_stretches(struct text *text, const struct verdict_rounds *rounds)
 {
-	if (rounds->kept == rounds->of)
+	if (rounds->kept == rounds->of) {
 		add(text, "each of ");
-	else
-		add(text, "%u of ", rounds->kept);
+	} else {
+		add_number(text, rounds->kept);
+		add(text, " of ");
+	}
 	if (rounds->width == 1) {
 		add_count(text, rounds->of, "step", "steps");
 		return;
@@ -85,6 +87,20 @@ static void add_stretches(struct text *text, const struct verdict_rounds *rounds
 	add_count(text, rounds->of, "stretch", "stretches");
 	add(text, " of ");
 	add_count(text, rounds->width, "step", "steps");
+}
+
+/* Of a site that never freed anything: "411 of 411 rounds kept" */
+static void add_kept(struct text *text, const struct verdict_rounds *rounds)
+{
+	if (rounds->kept < rounds->of) {
+		add(text, "survivors born in ");
+		add_stretches(text, rounds);
+		return;
+	}
+	add_number(text, rounds->kept);
+	add(text, " of ");
+	add_count(text, rounds->of, "round", "rounds");
+	add(text, " kept");
 }
 
 static void add_rounds(struct text *text, const struct verdict_site *site)
@@ -96,10 +112,7 @@ static void add_rounds(struct text *text, const struct verdict_site *site)
 		add(text, " kept, once in ");
 		add_count(text, site->period_steps, "step", "steps");
 	} else if (site->frees == 0) {
-		add_number(text, rounds->kept);
-		add(text, " of ");
-		add_count(text, rounds->of, "round", "rounds");
-		add(text, " kept");
+		add_kept(text, rounds);
 	} else {
 		add(text, "survivors born in ");
 		add_stretches(text, rounds);
@@ -153,8 +166,7 @@ static void add_range(struct text *text, const struct verdict_site *site)
 	add_size(text, (double)site->lowest);
 	add(text, " and ");
 	add_size(text, (double)site->highest);
-	add(text, " at the marks, ");
-	add_oldest(text, site);
+	add(text, " at the marks");
 }
 
 static void add_released(struct text *text, const struct verdict_site *site)
@@ -174,6 +186,13 @@ static void add_stopped(struct text *text, const struct verdict_site *site)
 	add_count(text, site->now > site->since ? site->now - site->since : 0, "step", "steps");
 	add(text, " ago, in step ");
 	add_number(text, site->since);
+}
+
+static void add_renewed(struct text *text, const struct verdict_site *site)
+{
+	add(text, "renewed in ");
+	add_steps(text, site->births[0].first, site->births[0].last);
+	add(text, "; what it held before was given back");
 }
 
 static void add_swelling(struct text *text, const struct verdict_site *site)
@@ -206,6 +225,11 @@ static void add_site(struct text *text, const struct verdict_site *site)
 		break;
 	case VERDICT_REASON_VARIES:
 		add_range(text, site);
+		add(text, ", ");
+		add_oldest(text, site);
+		break;
+	case VERDICT_REASON_RENEWED:
+		add_renewed(text, site);
 		break;
 	case VERDICT_REASON_RELEASED:
 		add_released(text, site);

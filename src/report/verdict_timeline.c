@@ -82,6 +82,7 @@ static void read_demand(struct verdict_timeline *timeline, const struct series *
 static void read_stranded(struct verdict_timeline *timeline, const struct series *series)
 {
 	double peak = 0;
+	double early = 0;
 
 	for (size_t i = 0; i < series->count; i++) {
 		const struct gpuleak_timeline_entry *entry = &series->entries[i];
@@ -89,12 +90,15 @@ static void read_stranded(struct verdict_timeline *timeline, const struct series
 
 		peak = fmax(peak, (double)entry->peak);
 		stranded = (double)entry->reserved - FRAGMENT_PEAK * peak;
-		if (i == series->count / 4)
+		if (i == series->count / 4) {
 			timeline->stranded_first = stranded;
+			early = peak;
+		}
 		if (i == series->count - 1 - series->count / 4)
 			timeline->stranded_late = stranded;
 		timeline->stranded_last = stranded;
 	}
+	timeline->peak_growth = peak - early;
 }
 
 static void read_peaks(struct verdict_timeline *timeline, const struct series *series)

@@ -231,7 +231,7 @@ static void queues(void)
 	EXPECT_LABEL(site, VERDICT_PLATEAU);
 	site = queue(1, 1000);
 	EXPECT_LABEL(site, VERDICT_STABLE);
-	expect_sentence(&site, "no block older than 0 steps");
+	expect_sentence(&site, "no block older than 1 step");
 }
 
 /* A buffer of 100 that gives up any of its blocks: the oldest stay for long. */
@@ -290,9 +290,9 @@ static void sawtooth(void)
 	EXPECT_LABEL(site, VERDICT_SAWTOOTH);
 	EXPECT_U64(site.period_steps, 40);
 	EXPECT_U64(site.swing, 39 << 20);
-	expect_sentence(&site,
-			"accumulates, released at age <= 40; between 1.00 MiB and 40.0 MiB at "
-			"the marks, no block older than 20 steps");
+	expect_sentence(
+		&site,
+		"accumulates, released at age <= 40; between 1.00 MiB and 40.0 MiB at the marks");
 }
 
 /* What outlives three release ages and a step is kept, what doesn't isn't. */
@@ -320,6 +320,49 @@ static void overdue(void)
 		else
 			EXPECT_LABEL(site, VERDICT_JUMP);
 	}
+}
+
+/* A table, made anew now and then: the last one wasn't born out of nothing. */
+static void renewed(void)
+{
+	struct verdict_site site;
+	struct made made;
+
+	made_init(&made);
+	while (made.step <= 200) {
+		if (made.step == 5)
+			made_born(&made, 1, 1 << 20);
+		if (made.step == 58) {
+			made_freed(&made, 5, 1 << 20);
+			made_born(&made, 1, 2 << 20);
+		}
+		made_mark(&made);
+	}
+	site = made_judged(&made, NULL);
+	EXPECT_LABEL(site, VERDICT_PLATEAU);
+	expect_sentence(&site, "renewed in step 58; what it held before was given back");
+}
+
+/* A leak that begins in the baseline isn't taken for one with another period. */
+static void leak_from_the_baseline(void)
+{
+	struct verdict_site site = keeps(0, 1000, 20, 1000);
+	struct made made;
+
+	EXPECT_LABEL(site, VERDICT_LEAK);
+	EXPECT_U64(site.rounds.kept, 50);
+	EXPECT(site.bytes_per_step > 24.5 && site.bytes_per_step < 26.7);
+	site = keeps(0, 1000, 1, 79);
+	expect_sentence(&site, "79 of 79 rounds kept, none ever freed");
+	made_init(&made);
+	while (made.step <= 150) {
+		if (made.step != 1)
+			made_born(&made, 1, 512);
+		made_mark(&made);
+	}
+	site = made_judged(&made, NULL);
+	EXPECT_U64(site.first_step, 2);
+	expect_sentence(&site, "149 of 149 rounds kept, none ever freed");
 }
 
 static void varies(void)
@@ -412,6 +455,8 @@ int main(void)
 	replaced_at_random();
 	sawtooth();
 	overdue();
+	renewed();
+	leak_from_the_baseline();
 	varies();
 	swelling();
 	nothing_kept();
