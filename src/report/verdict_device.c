@@ -120,14 +120,13 @@ static void collect(struct verdict_device *device, struct sums *sums,
 		sums_add(sums, &device->pool, VERDICT_NO_SITE);
 }
 
-/* Reserve that no peak explains, and that still grows, more than the peak does. */
+/* Reserve that no peak explains, and that still grows. */
 static bool is_fragmented(struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
 	double growth = timeline->stranded_last - timeline->stranded_first;
 
-	if (growth <= fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES) ||
-	    growth <= timeline->peak_growth)
+	if (growth <= fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES))
 		return false;
 	device->stranded = (uint64_t)fmin(fmax(timeline->stranded_last, 0), 0x1p63);
 	return timeline->stranded_last - timeline->stranded_late > FRAGMENT_LATE * growth;
@@ -143,6 +142,14 @@ static bool demand_grows(const struct verdict_device *device)
 	       growth >= (double)device->threshold &&
 	       timeline->demand_middle - timeline->demand_first >= DEMAND_PART * growth &&
 	       timeline->demand_last - timeline->demand_middle >= DEMAND_PART * growth;
+}
+
+/* Growing sizes leave gaps behind them; then the growth is what to tell. */
+static bool peak_grows_faster(const struct verdict_device *device)
+{
+	const struct verdict_timeline *timeline = &device->timeline;
+
+	return timeline->peak_growth >= timeline->stranded_last - timeline->stranded_first;
 }
 
 static bool demand_varies(const struct verdict_device *device)
@@ -162,7 +169,7 @@ static enum verdict label_of(struct verdict_device *device, const struct sums *s
 		return VERDICT_LEAK;
 	if (device->counts[VERDICT_GROWING])
 		return VERDICT_GROWING;
-	if (is_fragmented(device))
+	if (is_fragmented(device) && !(demand_grows(device) && peak_grows_faster(device)))
 		return VERDICT_FRAGMENTATION;
 	if (demand_grows(device) || sums->weight[VERDICT_WORKLOAD] > threshold)
 		return VERDICT_WORKLOAD;
