@@ -211,66 +211,63 @@ static void add_pool(struct text *text, const struct verdict_site *site)
 	add_stretches(text, &site->rounds);
 }
 
+static void add_nothing(struct text *text, const struct verdict_site *site)
+{
+	(void)site;
+	add(text, "keeps nothing from one step to the next");
+}
+
+static void add_baseline(struct text *text, const struct verdict_site *site)
+{
+	(void)site;
+	add(text, "all it holds was there before step 1");
+}
+
+static void add_varies(struct text *text, const struct verdict_site *site)
+{
+	add_range(text, site);
+	add(text, ", ");
+	add_oldest(text, site);
+}
+
+static void add_replaced(struct text *text, const struct verdict_site *site)
+{
+	add(text, "filled by step ");
+	add_number(text, site->since);
+	add(text, ", since then replaced one for one");
+}
+
+static void add_demand(struct text *text, const struct verdict_site *site)
+{
+	add(text, "grew x %.1f as the demand of the steps did, x %.1f", site->swell_factor,
+	    site->demand_factor);
+}
+
+static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct verdict_site *) = {
+	[VERDICT_REASON_NOTHING_KEPT] = add_nothing,
+	[VERDICT_REASON_BASELINE] = add_baseline,
+	[VERDICT_REASON_FLAT] = add_oldest,
+	[VERDICT_REASON_VARIES] = add_varies,
+	[VERDICT_REASON_RELEASED] = add_released,
+	[VERDICT_REASON_REPLACED] = add_replaced,
+	[VERDICT_REASON_RENEWED] = add_renewed,
+	[VERDICT_REASON_STOPPED] = add_stopped,
+	[VERDICT_REASON_FADED] = add_slowing,
+	[VERDICT_REASON_SLOWING] = add_slowing,
+	[VERDICT_REASON_ONCE] = add_births,
+	[VERDICT_REASON_SEVERAL] = add_births,
+	[VERDICT_REASON_DEMAND] = add_demand,
+	[VERDICT_REASON_EVEN] = add_missing,
+	[VERDICT_REASON_IRREGULAR] = add_missing,
+	[VERDICT_REASON_YOUNG] = add_missing,
+	[VERDICT_REASON_SWELLING] = add_swelling,
+	[VERDICT_REASON_ROUNDS] = add_rounds,
+	[VERDICT_REASON_POOL] = add_pool,
+};
+
 static void add_site(struct text *text, const struct verdict_site *site)
 {
-	switch (site->reason) {
-	case VERDICT_REASON_NOTHING_KEPT:
-		add(text, "keeps nothing from one step to the next");
-		break;
-	case VERDICT_REASON_BASELINE:
-		add(text, "all it holds was there before step 1");
-		break;
-	case VERDICT_REASON_FLAT:
-		add_oldest(text, site);
-		break;
-	case VERDICT_REASON_VARIES:
-		add_range(text, site);
-		add(text, ", ");
-		add_oldest(text, site);
-		break;
-	case VERDICT_REASON_RENEWED:
-		add_renewed(text, site);
-		break;
-	case VERDICT_REASON_RELEASED:
-		add_released(text, site);
-		break;
-	case VERDICT_REASON_REPLACED:
-		add(text, "filled by step ");
-		add_number(text, site->since);
-		add(text, ", since then replaced one for one");
-		break;
-	case VERDICT_REASON_STOPPED:
-		add_stopped(text, site);
-		break;
-	case VERDICT_REASON_FADED:
-	case VERDICT_REASON_SLOWING:
-		add_slowing(text, site);
-		break;
-	case VERDICT_REASON_ONCE:
-	case VERDICT_REASON_SEVERAL:
-		add_births(text, site);
-		break;
-	case VERDICT_REASON_DEMAND:
-		add(text, "grew x %.1f as the demand of the steps did, x %.1f", site->swell_factor,
-		    site->demand_factor);
-		break;
-	case VERDICT_REASON_EVEN:
-	case VERDICT_REASON_IRREGULAR:
-	case VERDICT_REASON_YOUNG:
-		add_missing(text, site);
-		break;
-	case VERDICT_REASON_SWELLING:
-		add_swelling(text, site);
-		break;
-	case VERDICT_REASON_ROUNDS:
-		add_rounds(text, site);
-		break;
-	case VERDICT_REASON_POOL:
-		add_pool(text, site);
-		break;
-	case VERDICT_REASON_COUNT:
-		break;
-	}
+	sentences[site->reason](text, site);
 }
 
 static struct text text_begin(char *buffer, size_t size)
