@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tracer/native_bytes.h"
 #include "tracer/native_modules.h"
 
 #include "tracer/banned.h"
@@ -14,109 +15,9 @@ enum {
 	REGISTER_RETURN = 16
 };
 
-/* How a pointer is written (LSB Core, 10.5.1); others are not understood. */
-enum {
-	PE_ABSPTR = 0x00,
-	PE_UDATA4 = 0x03,
-	PE_SDATA4 = 0x0b,
-	PE_PCREL = 0x10,
-	PE_DATAREL = 0x30
-};
-
 enum {
 	REMEMBERED_MAX = 8
 };
-
-/* Bytes being read; past the end it reads zeros and `good` is false. */
-struct bytes {
-	const uint8_t *at;
-	const uint8_t *end;
-	bool good;
-};
-
-static uint64_t take(struct bytes *bytes, size_t size)
-{
-	uint64_t value = 0;
-
-	if (size > (size_t)(bytes->end - bytes->at)) {
-		bytes->good = false;
-		bytes->at = bytes->end;
-		return 0;
-	}
-	memcpy(&value, bytes->at, size);
-	bytes->at += size;
-	return value;
-}
-
-static void skip(struct bytes *bytes, uint64_t size)
-{
-	if (size > (uint64_t)(bytes->end - bytes->at)) {
-		bytes->good = false;
-		size = (uint64_t)(bytes->end - bytes->at);
-	}
-	bytes->at += size;
-}
-
-static uint64_t take_uleb(struct bytes *bytes)
-{
-	uint64_t value = 0;
-	uint8_t byte = 0x80;
-
-	for (unsigned shift = 0; byte & 0x80 && bytes->good; shift += 7) {
-		byte = (uint8_t)take(bytes, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-	}
-	return value;
-}
-
-static int64_t take_sleb(struct bytes *bytes)
-{
-	uint64_t value = 0;
-	uint8_t byte = 0x80;
-	unsigned shift = 0;
-
-	for (; byte & 0x80 && bytes->good; shift += 7) {
-		byte = (uint8_t)take(bytes, 1);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-	}
-	if (byte & 0x40 && shift < 64)
-		value |= ~0ull << shift;
-	return (int64_t)value;
-}
-
-static uintptr_t take_pointer(struct bytes *bytes, uint8_t encoding, uintptr_t data)
-{
-	uintptr_t place = (uintptr_t)bytes->at;
-	uintptr_t value;
-
-	switch (encoding & 0x0f) {
-	case PE_ABSPTR:
-		value = take(bytes, 8);
-		break;
-	case PE_UDATA4:
-		value = take(bytes, 4);
-		break;
-	case PE_SDATA4:
-		value = (uintptr_t)(int64_t)(int32_t)take(bytes, 4);
-		break;
-	default:
-		bytes->good = false;
-		return 0;
-	}
-	switch (encoding & 0x70) {
-	case 0:
-		return value;
-	case PE_PCREL:
-		return place + value;
-	case PE_DATAREL:
-		return data + value;
-	default:
-		bytes->good = false;
-		return 0;
-	}
-}
 
 /* What a function's entry says once and for all. */
 struct function {
@@ -229,14 +130,14 @@ static void run_register(struct program *program, uint8_t operation)
 {
 	struct bytes *bytes = &program->bytes;
 	int64_t align = program->function->data_align;
-	uint64_t number = take_uleb(bytes);
+	uint64_t number = bytes_take_uleb(bytes);
 
 	switch (operation) {
 	case 0x05: /* offset_extended */
-		set_offset(&program->row, number, (int64_t)take_uleb(bytes) * align);
+		set_offset(&program->row, number, (int64_t)bytes_take_uleb(bytes) * align);
 		return;
 	case 0x11: /* offset_extended_sf */
-		set_offset(&program->row, number, take_sleb(bytes) * align);
+		set_offset(&program->row, number, bytes_take_sleb(bytes) * align);
 		return;
 	case 0x06: /* restore_extended */
 		restore(&program->row, &program->initial, number);
@@ -249,13 +150,13 @@ static void run_register(struct program *program, uint8_t operation)
 		return;
 	case 0x09: /* register */
 	case 0x14: /* val_offset */
-		take_uleb(bytes);
+		bytes_take_uleb(bytes);
 		break;
 	case 0x15: /* val_offset_sf */
-		take_sleb(bytes);
+		bytes_take_sleb(bytes);
 		break;
 	default: /* 0x10 expression, 0x16 val_expression */
-		skip(bytes, take_uleb(bytes));
+		bytes_skip(bytes, bytes_take_uleb(bytes));
 	}
 	set_unknown(&program->row, number);
 }
@@ -269,24 +170,24 @@ static void run_cfa(struct program *program, uint8_t operation)
 
 	switch (operation) {
 	case 0x0c: /* def_cfa */
-		number = take_uleb(bytes);
-		define_cfa(program, number, (int64_t)take_uleb(bytes));
+		number = bytes_take_uleb(bytes);
+		define_cfa(program, number, (int64_t)bytes_take_uleb(bytes));
 		return;
 	case 0x12: /* def_cfa_sf */
-		number = take_uleb(bytes);
-		define_cfa(program, number, take_sleb(bytes) * align);
+		number = bytes_take_uleb(bytes);
+		define_cfa(program, number, bytes_take_sleb(bytes) * align);
 		return;
 	case 0x0d: /* def_cfa_register */
-		program->row.cfa_register = take_uleb(bytes);
+		program->row.cfa_register = bytes_take_uleb(bytes);
 		return;
 	case 0x0e: /* def_cfa_offset */
-		program->row.cfa = (int64_t)take_uleb(bytes);
+		program->row.cfa = (int64_t)bytes_take_uleb(bytes);
 		return;
 	case 0x13: /* def_cfa_offset_sf */
-		program->row.cfa = take_sleb(bytes) * align;
+		program->row.cfa = bytes_take_sleb(bytes) * align;
 		return;
 	default: /* 0x0f def_cfa_expression */
-		skip(bytes, take_uleb(bytes));
+		bytes_skip(bytes, bytes_take_uleb(bytes));
 		program->row.cfa_known = false;
 	}
 }
@@ -300,13 +201,13 @@ static void run_other(struct program *program, uint8_t operation)
 	case 0x00: /* nop */
 		return;
 	case 0x02: /* advance_loc1 */
-		program->location += take(bytes, 1) * align;
+		program->location += bytes_take(bytes, 1) * align;
 		return;
 	case 0x03: /* advance_loc2 */
-		program->location += take(bytes, 2) * align;
+		program->location += bytes_take(bytes, 2) * align;
 		return;
 	case 0x04: /* advance_loc4 */
-		program->location += take(bytes, 4) * align;
+		program->location += bytes_take(bytes, 4) * align;
 		return;
 	case 0x0a: /* remember_state */
 		remember(program);
@@ -315,7 +216,7 @@ static void run_other(struct program *program, uint8_t operation)
 		recall(program);
 		return;
 	case 0x2e: /* GNU_args_size */
-		take_uleb(bytes);
+		bytes_take_uleb(bytes);
 		return;
 	default:
 		bytes->good = false; /* among them set_loc, which no compiler writes */
@@ -335,7 +236,7 @@ static bool is_cfa(uint8_t operation)
 
 static void run_one(struct program *program)
 {
-	uint8_t operation = (uint8_t)take(&program->bytes, 1);
+	uint8_t operation = (uint8_t)bytes_take(&program->bytes, 1);
 	uint8_t low = operation & 0x3f;
 
 	switch (operation >> 6) {
@@ -344,7 +245,8 @@ static void run_one(struct program *program)
 		return;
 	case 2: /* offset */
 		set_offset(&program->row, low,
-			   (int64_t)take_uleb(&program->bytes) * program->function->data_align);
+			   (int64_t)bytes_take_uleb(&program->bytes) *
+				   program->function->data_align);
 		return;
 	case 3: /* restore */
 		restore(&program->row, &program->initial, low);
@@ -385,29 +287,29 @@ static bool read_common(struct bytes bytes, struct function *function)
 	uint64_t size;
 	struct bytes data;
 
-	if (take(&bytes, 4) != 0)
+	if (bytes_take(&bytes, 4) != 0)
 		return false;
-	version = (uint8_t)take(&bytes, 1);
+	version = (uint8_t)bytes_take(&bytes, 1);
 	augmentation = (const char *)bytes.at;
-	skip(&bytes, strnlen(augmentation, (size_t)(bytes.end - bytes.at)) + 1);
-	function->code_align = take_uleb(&bytes);
-	function->data_align = take_sleb(&bytes);
-	if ((version == 1 ? take(&bytes, 1) : take_uleb(&bytes)) != REGISTER_RETURN)
+	bytes_skip(&bytes, strnlen(augmentation, (size_t)(bytes.end - bytes.at)) + 1);
+	function->code_align = bytes_take_uleb(&bytes);
+	function->data_align = bytes_take_sleb(&bytes);
+	if ((version == 1 ? bytes_take(&bytes, 1) : bytes_take_uleb(&bytes)) != REGISTER_RETURN)
 		return false;
 	function->has_augmentation = augmentation[0] == 'z';
 	if (!function->has_augmentation)
 		return false; /* compilers of this century write one */
-	size = take_uleb(&bytes);
+	size = bytes_take_uleb(&bytes);
 	data = bytes;
-	skip(&bytes, size);
+	bytes_skip(&bytes, size);
 	function->initial = bytes;
 	for (augmentation++; *augmentation && data.good; augmentation++) {
 		if (*augmentation == 'R')
-			function->pointer_encoding = (uint8_t)take(&data, 1);
+			function->pointer_encoding = (uint8_t)bytes_take(&data, 1);
 		else if (*augmentation == 'P')
-			take_pointer(&data, (uint8_t)take(&data, 1) & 0x7f, 0);
+			bytes_take_pointer(&data, (uint8_t)bytes_take(&data, 1) & 0x7f, 0);
 		else if (*augmentation == 'L')
-			take(&data, 1);
+			bytes_take(&data, 1);
 		else
 			return false; /* 'S': a signal's frame has other rules */
 	}
@@ -418,7 +320,7 @@ static bool read_common(struct bytes bytes, struct function *function)
 static struct bytes entry_at(const uint8_t *at, const uint8_t *limit)
 {
 	struct bytes bytes = {at, limit, true};
-	uint64_t size = take(&bytes, 4);
+	uint64_t size = bytes_take(&bytes, 4);
 
 	if (size == 0 || size == 0xffffffffu || size > (uint64_t)(limit - bytes.at))
 		bytes.good = false;
@@ -432,7 +334,7 @@ static bool read_function(const uint8_t *at, const uint8_t *limit, struct functi
 {
 	struct bytes bytes = entry_at(at, limit);
 	const uint8_t *place = bytes.at;
-	uint64_t back = take(&bytes, 4);
+	uint64_t back = bytes_take(&bytes, 4);
 	uintptr_t size;
 	struct bytes common;
 
@@ -441,9 +343,9 @@ static bool read_function(const uint8_t *at, const uint8_t *limit, struct functi
 	common = entry_at(place - back, limit);
 	if (!common.good || !read_common(common, function))
 		return false;
-	function->start = take_pointer(&bytes, function->pointer_encoding, 0);
-	size = take_pointer(&bytes, function->pointer_encoding & 0x0f, 0);
-	skip(&bytes, take_uleb(&bytes)); /* augmentation data */
+	function->start = bytes_take_pointer(&bytes, function->pointer_encoding, 0);
+	size = bytes_take_pointer(&bytes, function->pointer_encoding & 0x0f, 0);
+	bytes_skip(&bytes, bytes_take_uleb(&bytes)); /* augmentation data */
 	function->own = bytes;
 	return bytes.good && pc >= function->start && pc - function->start < size;
 }
@@ -452,15 +354,15 @@ static bool read_function(const uint8_t *at, const uint8_t *limit, struct functi
 static const uint8_t *find_entry(const uint8_t *header, const uint8_t *limit, uintptr_t pc)
 {
 	struct bytes bytes = {header, limit, true};
-	uint32_t encodings = (uint32_t)take(&bytes, 4);
+	uint32_t encodings = (uint32_t)bytes_take(&bytes, 4);
 	uint64_t count, low = 0, high;
 	const uint8_t *table;
 
 	/* Version 1, a table of pairs of 32-bit offsets from the header: what linkers write. */
 	if ((encodings & 0xff) != 1 || encodings >> 24 != (PE_DATAREL | PE_SDATA4))
 		return NULL;
-	take_pointer(&bytes, (uint8_t)(encodings >> 8), (uintptr_t)header);
-	count = take_pointer(&bytes, (uint8_t)(encodings >> 16), (uintptr_t)header);
+	bytes_take_pointer(&bytes, (uint8_t)(encodings >> 8), (uintptr_t)header);
+	count = bytes_take_pointer(&bytes, (uint8_t)(encodings >> 16), (uintptr_t)header);
 	table = bytes.at;
 	if (!bytes.good || count == 0 || count > (uint64_t)(limit - table) / 8)
 		return NULL;
@@ -476,7 +378,7 @@ static const uint8_t *find_entry(const uint8_t *header, const uint8_t *limit, ui
 			high = middle;
 	}
 	bytes.at = table + low * 8 + 4;
-	return header + (int32_t)take(&bytes, 4);
+	return header + (int32_t)bytes_take(&bytes, 4);
 }
 
 static struct native_rule rule_of(const struct row *row)
