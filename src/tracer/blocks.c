@@ -1,6 +1,8 @@
 #include "tracer/blocks.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 #include "tracer/memory.h"
 
@@ -10,16 +12,24 @@ enum {
 	FIRST_BITS = 9, /* compact: each block costs a cache line that PyTorch pushed out */
 	LAST_BITS = 28,
 	ADDRESS_SHIFT = 8, /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
+	MOVES = 8,	   /* old slots looked at per call: done before `now` is half full */
+	RETURNED = 1 << 20 /* bytes of the old slots given back at a time */
 };
 
-static uint32_t home(const struct block_table *table, uint64_t address)
+static size_t slots_size(const struct block_slots *table)
+{
+	return sizeof(struct block) << table->bits;
+}
+
+static uint32_t home(const struct block_slots *table, uint64_t address)
 {
 	uint64_t mixed = (address >> ADDRESS_SHIFT) * 0x9e3779b97f4a7c15ull;
 
 	return (uint32_t)(mixed >> (64 - table->bits));
 }
 
-static uint32_t find(const struct block_table *table, uint64_t address)
+/* Where the block at `address` is, or the free slot that ends the search for it. */
+static uint32_t find(const struct block_slots *table, uint64_t address)
 {
 	uint32_t mask = (1u << table->bits) - 1;
 	uint32_t i = home(table, address);
@@ -29,42 +39,8 @@ static uint32_t find(const struct block_table *table, uint64_t address)
 	return i;
 }
 
-static bool grow(struct block_table *table)
-{
-	struct block_table larger = {.bits = table->slots ? table->bits + 1 : FIRST_BITS};
-
-	if (larger.bits > LAST_BITS)
-		return false;
-	larger.slots = memory_take(sizeof(struct block) << larger.bits);
-	if (!larger.slots)
-		return false;
-	larger.count = table->count;
-	for (uint32_t i = 0; table->slots && i < 1u << table->bits; i++)
-		if (table->slots[i].address)
-			larger.slots[find(&larger, table->slots[i].address)] = table->slots[i];
-	memory_give(table->slots, sizeof(struct block) << table->bits);
-	*table = larger;
-	return true;
-}
-
-bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced)
-{
-	uint32_t i;
-
-	replaced->address = 0;
-	if ((!table->slots || table->count >= 1u << (table->bits - 1)) && !grow(table))
-		return false;
-	i = find(table, block->address);
-	if (table->slots[i].address)
-		*replaced = table->slots[i];
-	else
-		table->count++;
-	table->slots[i] = *block;
-	return true;
-}
-
 /* Backward-shift deletion: close the gap, so that no tombstones pile up. */
-static void close_gap(struct block_table *table, uint32_t gap)
+static void close_gap(struct block_slots *table, uint32_t gap)
 {
 	uint32_t mask = (1u << table->bits) - 1;
 	uint32_t i = gap;
@@ -81,7 +57,7 @@ static void close_gap(struct block_table *table, uint32_t gap)
 	table->slots[gap].address = 0;
 }
 
-bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
+static bool take_from(struct block_slots *table, uint64_t address, struct block *block)
 {
 	uint32_t i;
 
@@ -92,6 +68,83 @@ bool blocks_take(struct block_table *table, uint64_t address, struct block *bloc
 		return false;
 	*block = table->slots[i];
 	close_gap(table, i);
+	return true;
+}
+
+/* Give the emptied front of the old slots back bit by bit: all at once takes too long. */
+static void give_back(const struct block_table *table)
+{
+	size_t emptied = table->moved * sizeof(struct block);
+	int saved = errno;
+
+	if (emptied % RETURNED || emptied == 0)
+		return;
+	madvise((char *)table->old.slots + emptied - RETURNED, RETURNED, MADV_DONTNEED);
+	errno = saved;
+}
+
+/* A slot is passed once it is empty; closing its gap may bring in another block. */
+static void move_some(struct block_table *table)
+{
+	struct block_slots *old = &table->old;
+
+	for (unsigned i = 0; i < MOVES && old->slots; i++) {
+		struct block *slot = &old->slots[table->moved];
+
+		if (slot->address) {
+			table->now.slots[find(&table->now, slot->address)] = *slot;
+			close_gap(old, table->moved);
+			continue;
+		}
+		table->moved++;
+		give_back(table);
+		if (table->moved < 1u << old->bits)
+			continue;
+		memory_give(old->slots, slots_size(old));
+		old->slots = NULL;
+	}
+}
+
+static bool grow(struct block_table *table)
+{
+	struct block_slots larger = {.bits = table->now.slots ? table->now.bits + 1 : FIRST_BITS};
+
+	/* Both can't be outgrown at once: see MOVES. */
+	if (larger.bits > LAST_BITS || table->old.slots)
+		return table->count < (1u << table->now.bits) / 4 * 3;
+	larger.slots = memory_take(slots_size(&larger));
+	if (!larger.slots)
+		return false;
+	table->old = table->now;
+	table->moved = 0;
+	table->now = larger;
+	return true;
+}
+
+bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced)
+{
+	uint32_t i;
+
+	replaced->address = 0;
+	if ((!table->now.slots || table->count >= 1u << (table->now.bits - 1)) && !grow(table))
+		return false;
+	if (take_from(&table->old, block->address, replaced))
+		table->count--;
+	i = find(&table->now, block->address);
+	if (table->now.slots[i].address)
+		*replaced = table->now.slots[i];
+	else
+		table->count++;
+	table->now.slots[i] = *block;
+	move_some(table);
+	return true;
+}
+
+bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
+{
+	if (!take_from(&table->now, address, block) && !take_from(&table->old, address, block))
+		return false;
 	table->count--;
+	move_some(table);
 	return true;
 }

@@ -16,10 +16,20 @@ struct block {
 	uint32_t birth;	  /* step */
 };
 
+/*
+ * Growing moves a few blocks with each call, since PyTorch's mutex is held: all at
+ * once would take 30 ms at 2^18 blocks.  Until then some are in `old`.
+ */
+struct block_slots {
+	struct block *slots; /* owned; NULL: none */
+	uint32_t bits;	     /* 1 << bits slots */
+};
+
 struct block_table {
-	struct block *slots; /* owned */
-	uint32_t bits;
-	uint32_t count;
+	struct block_slots now; /* at most half full */
+	struct block_slots old; /* emptied from the front, up to `moved` */
+	uint32_t moved;
+	uint32_t count; /* blocks in both */
 };
 
 /*

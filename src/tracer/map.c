@@ -1,5 +1,6 @@
 #include "tracer/map.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tracer/memory.h"
@@ -8,40 +9,50 @@
 
 enum {
 	FIRST_BITS = 8,
-	LAST_BITS = 28
+	LAST_BITS = 28,
+	COPIES = 8 /* old slots looked at per put: done before `now` is half full */
 };
 
-static size_t slots_size(uint32_t bits)
+static size_t slots_size(const struct map_slots *table)
 {
-	return sizeof(struct map_slot) << bits;
+	return sizeof(struct map_slot) << table->bits;
 }
 
-static struct map_slot *free_slot(struct map_slot *slots, uint32_t bits, uint64_t key)
+static void drop_old(struct map *map)
 {
-	uint32_t mask = (1u << bits) - 1;
-	uint32_t i = map_home(key, bits);
+	memory_give(map->old.slots, map->old.slots ? slots_size(&map->old) : 0);
+	map->old.slots = NULL;
+}
 
-	while (slots[i].key && slots[i].key != key)
-		i = (i + 1) & mask;
-	return &slots[i];
+/* The old slots are left as they were: what stands in both is newer in `now`. */
+static void copy_some(struct map *map)
+{
+	for (unsigned i = 0; i < COPIES && map->old.slots; i++) {
+		const struct map_slot *from = &map->old.slots[map->copied++];
+		struct map_slot *into = map_find(&map->now, map_key(from->key));
+
+		if (from->key && !into->key) {
+			*into = *from;
+			map->count++;
+		}
+		if (map->copied == 1u << map->old.bits)
+			drop_old(map);
+	}
 }
 
 static bool map_grow(struct map *map)
 {
-	uint32_t bits = map->slots ? map->bits + 1 : FIRST_BITS;
-	struct map_slot *slots;
+	struct map_slots larger = {.bits = map->now.slots ? map->now.bits + 1 : FIRST_BITS};
 
-	if (bits > LAST_BITS)
+	if (larger.bits > LAST_BITS || map->old.slots)
 		return false;
-	slots = memory_take(slots_size(bits));
-	if (!slots)
+	larger.slots = memory_take(slots_size(&larger));
+	if (!larger.slots)
 		return false;
-	for (uint32_t i = 0; map->slots && i < 1u << map->bits; i++)
-		if (map->slots[i].key)
-			*free_slot(slots, bits, map->slots[i].key) = map->slots[i];
-	memory_give(map->slots, slots_size(map->bits));
-	map->slots = slots;
-	map->bits = bits;
+	map->old = map->now;
+	map->copied = 0;
+	map->now = larger;
+	map->count = 0;
 	return true;
 }
 
@@ -50,19 +61,21 @@ bool map_put(struct map *map, uint64_t hash, uint32_t value)
 	uint64_t key = map_key(hash);
 	struct map_slot *slot;
 
-	if ((!map->slots || map->count >= 1u << (map->bits - 1)) && !map_grow(map))
+	if ((!map->now.slots || map->count >= 1u << (map->now.bits - 1)) && !map_grow(map))
 		return false;
-	slot = free_slot(map->slots, map->bits, key);
+	slot = map_find(&map->now, key);
 	if (!slot->key)
 		map->count++;
 	slot->key = key;
 	slot->value = value;
+	copy_some(map);
 	return true;
 }
 
 void map_clear(struct map *map)
 {
-	if (map->slots)
-		memset(map->slots, 0, slots_size(map->bits));
+	drop_old(map);
+	if (map->now.slots)
+		memset(map->now.slots, 0, slots_size(&map->now));
 	map->count = 0;
 }

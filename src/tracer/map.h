@@ -2,6 +2,8 @@
  * A map from 64-bit hashes to 32-bit numbers in memory of our own.  Two things of
  * one hash are taken for the same: at 10^5 entries the chance of that is 3e-10.
  *
+ * Growing copies a few entries with each put, so that no call takes long.
+ *
  * Not locked: the owner's lock is held in each call.  Zeroed: { 0 } is empty.
  */
 #ifndef GPULEAK_TRACER_MAP_H
@@ -16,10 +18,17 @@ struct map_slot {
 	uint32_t unused;
 };
 
+/* 1 << bits slots. */
+struct map_slots {
+	struct map_slot *slots; /* owned; NULL: none */
+	uint32_t bits;
+};
+
 struct map {
-	struct map_slot *slots; /* owned */
-	uint32_t bits;		/* 1 << bits slots; at most half are in use */
-	uint32_t count;
+	struct map_slots now; /* at most half full */
+	struct map_slots old; /* after growing, until all of it is copied: up to `copied` */
+	uint32_t copied;
+	uint32_t count; /* entries of `now` */
 };
 
 enum {
@@ -31,25 +40,30 @@ static inline uint64_t map_key(uint64_t hash)
 	return hash ? hash : 1;
 }
 
-/* Fibonacci hashing: the high bits of the product are well mixed. */
-static inline uint32_t map_home(uint64_t key, uint32_t bits)
+/* Where `key` is, or the free slot that ends the search for it. */
+static inline struct map_slot *map_find(const struct map_slots *table, uint64_t key)
 {
-	return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - bits));
+	uint32_t mask = (1u << table->bits) - 1;
+	/* Fibonacci hashing: the high bits of the product are well mixed. */
+	uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - table->bits));
+
+	while (table->slots[i].key && table->slots[i].key != key)
+		i = (i + 1) & mask;
+	return &table->slots[i];
 }
 
 /* The number under `hash`, or MAP_MISSING. */
 static inline uint32_t map_get(const struct map *map, uint64_t hash)
 {
 	uint64_t key = map_key(hash);
-	uint32_t mask, i;
+	const struct map_slot *slot;
 
-	if (!map->slots)
+	if (!map->now.slots)
 		return MAP_MISSING;
-	mask = (1u << map->bits) - 1;
-	for (i = map_home(key, map->bits); map->slots[i].key; i = (i + 1) & mask)
-		if (map->slots[i].key == key)
-			return map->slots[i].value;
-	return MAP_MISSING;
+	slot = map_find(&map->now, key);
+	if (!slot->key && map->old.slots)
+		slot = map_find(&map->old, key);
+	return slot->key ? slot->value : MAP_MISSING;
 }
 
 /* False when there is no memory to grow into; the map is as it was. */

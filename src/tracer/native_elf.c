@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tracer/native_loader.h"
+
 #include "tracer/banned.h"
 
 /* glibc writes absolute addresses into the dynamic section, but not into the vdso's. */
@@ -179,6 +181,6 @@ void *native_find_anywhere(const char *symbol)
 {
 	struct anywhere search = {.symbol = symbol};
 
-	dl_iterate_phdr(look_anywhere, &search);
+	native_loader_walk(look_anywhere, &search);
 	return search.address;
 }

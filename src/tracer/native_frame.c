@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tracer/native_elf.h"
+#include "tracer/native_loader.h"
 #include "tracer/native_modules.h"
 #include "tracer/native_stack.h"
 #include "tracer/native_symbols.h"
@@ -164,6 +165,6 @@ void *native_find_export(const char *prefix, const char *symbol)
 {
 	struct export_search search = {.prefix = prefix, .symbol = symbol};
 
-	dl_iterate_phdr(look_for_export, &search);
+	native_loader_walk(look_for_export, &search);
 	return search.address;
 }

@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "tracer/memory.h"
+#include "tracer/native_loader.h"
 #include "tracer/native_symbols.h"
 
 #include "tracer/banned.h"
 
 /*
- * All modules by address.  Only touched inside dl_iterate_phdr(), whose lock
- * (the loader's list lock, innermost of the loader's) keeps us apart.
+ * All modules by address.  Only touched inside native_loader_walk(), whose lock
+ * keeps us apart.
  */
 static struct {
 	struct native_module *modules; /* owned, sorted by start */
@@ -21,22 +22,6 @@ static struct {
 
 /* The value of `adds` for which the table got all modules. */
 static _Atomic unsigned long long whole;
-
-/*
- * The loader's lock is all we need, but a race detector can't see it: each turn
- * at the table also begins and ends with a look at this.
- */
-static atomic_uint turn;
-
-static void turn_begin(void)
-{
-	(void)atomic_load_explicit(&turn, memory_order_acquire);
-}
-
-static void turn_end(void)
-{
-	atomic_store_explicit(&turn, 0, memory_order_release);
-}
 
 /* The first module that begins above `address`. */
 static unsigned position_above(uintptr_t address)
@@ -145,7 +130,6 @@ static int update_module(struct dl_phdr_info *info, size_t size, void *data)
 	struct update *update = data;
 
 	(void)size;
-	turn_begin();
 	if (!update->begun) {
 		update->begun = true;
 		update->adds = info->dlpi_adds;
@@ -155,7 +139,6 @@ static int update_module(struct dl_phdr_info *info, size_t size, void *data)
 		table.subs = info->dlpi_subs;
 	}
 	update->failed = !add_module(info);
-	turn_end();
 	return update->failed;
 }
 
@@ -173,14 +156,12 @@ static int look_up_module(struct dl_phdr_info *info, size_t size, void *data)
 	struct native_module *module;
 
 	(void)size;
-	turn_begin();
 	look_up->fresh = table.adds == info->dlpi_adds && table.subs == info->dlpi_subs &&
 			 atomic_load_explicit(&whole, memory_order_relaxed) == table.adds;
 	module = look_up->fresh ? module_around(look_up->address) : NULL;
 	look_up->found = module != NULL;
 	if (module)
 		look_up->use(module, look_up->data);
-	turn_end();
 	return 1;
 }
 
@@ -193,10 +174,10 @@ bool native_module_use(uintptr_t address, void (*use)(struct native_module *modu
 	for (unsigned attempt = 0; attempt < 4; attempt++) {
 		struct update update = {0};
 
-		dl_iterate_phdr(look_up_module, &look_up);
+		native_loader_walk(look_up_module, &look_up);
 		if (look_up.fresh)
 			return look_up.found;
-		dl_iterate_phdr(update_module, &update);
+		native_loader_walk(update_module, &update);
 		if (update.failed)
 			return false;
 		atomic_store_explicit(&whole, update.adds, memory_order_relaxed);

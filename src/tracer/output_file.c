@@ -101,10 +101,15 @@ static bool open_temporary(struct output_file *file)
 
 static bool make_here(struct output_file *file, uint64_t size)
 {
+	struct stat made;
 	int error;
 
 	if (!open_temporary(file))
 		return false;
+	if (fstat(file->fd, &made) == 0) {
+		file->device = made.st_dev;
+		file->inode = made.st_ino;
+	}
 	flock(file->fd, LOCK_EX | LOCK_NB);
 	error = allocate(file->fd, size);
 	if (error)
@@ -181,11 +186,20 @@ void output_file_discard(struct output_file *file)
 	errno = saved;
 }
 
+/* A target that closes what it doesn't know may have our number in use for a file of its own. */
+static bool fd_is_ours(const struct output_file *file)
+{
+	struct stat now;
+
+	return file->fd >= 0 && fstat(file->fd, &now) == 0 && now.st_dev == file->device &&
+	       now.st_ino == file->inode;
+}
+
 void output_file_forget(struct output_file *file)
 {
 	int saved = errno;
 
-	if (file->fd >= 0)
+	if (fd_is_ours(file))
 		close(file->fd);
 	file->fd = -1;
 	file->bytes = NULL; /* MADV_DONTFORK: not mapped here */

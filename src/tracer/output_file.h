@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "tracer/output_name.h"
 
@@ -14,6 +15,8 @@ struct output_file {
 	uint8_t *bytes; /* the shared mapping; NULL: none */
 	uint64_t size;	/* bytes */
 	int fd;		/* holds the lock that says "in use"; -1: none */
+	dev_t device;	/* the file's, to know it by: the target may close our fd */
+	ino_t inode;
 	bool published; /* under its own name */
 	char why[256];	/* after a failure: what was wrong */
 	struct output_name temporary;

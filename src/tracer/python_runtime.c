@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tracer/native_elf.h"
+#include "tracer/native_loader.h"
 #include "tracer/python_probe.h"
 #include "tracer/python_stack.h"
 #include "tracer/python_walk.h"
@@ -205,7 +206,7 @@ bool python_attach(void)
 	if (decided)
 		return python_detached_why() == NULL;
 
-	dl_iterate_phdr(read_adds, &adds);
+	native_loader_walk(read_adds, &adds);
 	if (adds == libraries_seen)
 		return false;
 	libraries_seen = adds;

@@ -11,6 +11,7 @@
 #include "tracer/describe.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
+#include "tracer/native_loader.h"
 #include "tracer/notice.h"
 #include "tracer/python_api.h"
 #include "tracer/settings.h"
@@ -165,6 +166,7 @@ static void after_fork_in_child(void)
 {
 	if (get_state() != TRACER_OFF || trace.state)
 		set_state(TRACER_ASLEEP);
+	native_loader_fork_ended();
 	pthread_mutex_init(&start_lock, NULL);
 	trace_writer_forget();
 	ledger_forget_all();
@@ -182,7 +184,7 @@ __attribute__((constructor)) static void begin(void)
 	thread_init();
 	stack_attach();
 	python_api_find();
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	pthread_atfork(native_loader_fork_begins, native_loader_fork_ended, after_fork_in_child);
 	errno = saved;
 }
 

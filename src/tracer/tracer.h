@@ -8,7 +8,8 @@
  *   3. mark_lock                  one mark at a time                     mark.c
  *   4. ledgers_lock               the list of ledgers                    ledger.c
  *   5. a ledger's lock            one device's books                     ledger.h
- *   6. intern_lock                strings, frames, stacks, sites, notes  trace_writer.c
+ *   6. loader_lock                walks over the loader's list           native_loader.c
+ *   7. intern_lock                strings, frames, stacks, sites, notes  trace_writer.c
  *
  * Never waited for while any of these is held: the GIL, and the loader's lock as
  * dlopen, dlsym and dladdr take it.  dl_iterate_phdr is allowed: it takes a lock
