@@ -13,7 +13,7 @@ enum {
 	LAST_BITS = 28,
 	ADDRESS_SHIFT = 8, /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
 	MOVES = 8,	   /* old slots looked at per call: done before `now` is half full */
-	RETURNED = 1 << 20 /* bytes of the old slots given back at a time */
+	RETURNED = 1 << 15 /* old slots given back at a time: whole pages of theirs */
 };
 
 static size_t slots_size(const struct block_slots *table)
@@ -74,12 +74,12 @@ static bool take_from(struct block_slots *table, uint64_t address, struct block 
 /* Give the emptied front of the old slots back bit by bit: all at once takes too long. */
 static void give_back(const struct block_table *table)
 {
-	size_t emptied = table->moved * sizeof(struct block);
+	size_t size = RETURNED * sizeof(struct block);
 	int saved = errno;
 
-	if (emptied % RETURNED || emptied == 0)
+	if (table->moved % RETURNED)
 		return;
-	madvise((char *)table->old.slots + emptied - RETURNED, RETURNED, MADV_DONTNEED);
+	madvise(table->old.slots + table->moved - RETURNED, size, MADV_DONTNEED);
 	errno = saved;
 }
 
