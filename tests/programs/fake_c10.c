@@ -53,3 +53,14 @@ void fake_oom_signed(int64_t size, int64_t allocated, int64_t reserved, struct f
 {
 	called("os", number(device), (uint64_t)size, (uint64_t)allocated, (uint64_t)reserved);
 }
+
+/* The tests fork while other threads are in here. */
+static void after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}

@@ -133,3 +133,15 @@ uint64_t fake_reserved(int device)
 {
 	return allocators[device].reserved;
 }
+
+/* The tests fork while other threads are in here. */
+static void after_fork(void)
+{
+	for (int i = 0; i < FAKE_DEVICES; i++)
+		pthread_mutex_init(&allocators[i].mutex, NULL);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}

@@ -66,3 +66,14 @@ int cudaGetDeviceCount(int *count)
 		*count = FAKE_DEVICES;
 	return error;
 }
+
+/* The tests fork while other threads are in here. */
+static void after_fork(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, after_fork);
+}
