@@ -73,7 +73,8 @@ enum verdict_reason {
 	VERDICT_REASON_ROUNDS = 16,	 /* LEAK: survivors of round after round */
 	VERDICT_REASON_POOL = 17,	 /* LEAK: many stacks, each seen once */
 	VERDICT_REASON_RENEWED = 18,	 /* PLATEAU: replaced seldom, by no more than was there */
-	VERDICT_REASON_COUNT = 19,
+	VERDICT_REASON_BACKLOG = 19,	 /* GROWING: all goes in the end, but there is ever more */
+	VERDICT_REASON_COUNT = 20,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -161,7 +162,7 @@ struct verdict_site {
 	uint64_t swing;		/* bytes: highest - lowest at the marks after the first quarter */
 	uint64_t lowest;	/* bytes at the marks after the first quarter */
 	uint64_t highest;	/* the same */
-	double swell_factor;	/* SWELLING, DEMAND: growth of the site's live bytes ... */
+	double swell_factor;	/* SWELLING, BACKLOG, DEMAND: growth of the site's live bytes ... */
 	double demand_factor;	/* ... and of the demand of the steps */
 	uint64_t swell_bytes;	/* SWELLING: growth over `swell_steps` steps */
 	uint32_t swell_steps;

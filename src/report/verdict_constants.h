@@ -57,6 +57,10 @@
 #define SWELL_EARLY	   0.11 /* of the run: middle of the blocks of `demand_first` ... */
 #define SWELL_LATER	   0.94 /* ... and of `demand_last` */
 
+/* A queue that gets longer. */
+#define BACKLOG_GONE 0.15 /* of the blocks that outlived their step, dead by now */
+#define BACKLOG_LAST 0.3  /* of the mean rise, in the last two live buckets */
+
 /* Confidence. */
 #define CONFIDENCE_UNBOUND 0.90 /* cap where a buffer still filling looks the same */
 #define CONFIDENCE_GROWING 0.60 /* of a leak's */

@@ -82,6 +82,9 @@ struct release {
 struct release release_read(const struct gpuleak_evidence_version *evidence,
 			    const struct births *births, int64_t now, int64_t max_age);
 
+/* Blocks that outlived their step and died. */
+double release_count(const struct gpuleak_evidence_version *evidence);
+
 /* The middle age at death of the blocks that outlived their step; 0: none. */
 int64_t release_middle(const struct gpuleak_evidence_version *evidence);
 
@@ -117,6 +120,9 @@ struct swell {
 };
 
 struct swell swell_read(const struct levels *levels);
+
+/* Ever more blocks at once, though all of them go in the end: a queue that gets longer. */
+struct swell backlog_read(const struct levels *levels);
 
 /* The value that `share` of the values, sorted in place, are at or below; 0 of none. */
 double quantile(double *values, uint32_t count, double share);

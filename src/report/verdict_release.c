@@ -77,13 +77,20 @@ struct release release_read(const struct gpuleak_evidence_version *evidence,
 	return release;
 }
 
-int64_t release_middle(const struct gpuleak_evidence_version *evidence)
+double release_count(const struct gpuleak_evidence_version *evidence)
 {
 	double sum = 0;
-	double below = 0;
 
 	for (uint32_t i = 1; i < GPULEAK_DEATHS; i++)
 		sum += evidence->deaths[i];
+	return sum;
+}
+
+int64_t release_middle(const struct gpuleak_evidence_version *evidence)
+{
+	double sum = release_count(evidence);
+	double below = 0;
+
 	for (uint32_t i = 1; i < GPULEAK_DEATHS; i++) {
 		below += evidence->deaths[i];
 		if (sum > 0 && 2 * below >= sum)

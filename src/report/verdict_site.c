@@ -290,6 +290,27 @@ static bool try_swelling(struct verdict_site *site, const struct facts *facts)
 	return swell.found;
 }
 
+/* Each block goes, ever later: no survivor is old, yet there are ever more. */
+static bool try_backlog(struct verdict_site *site, const struct facts *facts)
+{
+	double deaths = release_count(facts->evidence);
+	struct swell backlog = {0};
+
+	/* Of a queue that was full a moment ago hardly any block has gone yet. */
+	if (!lives_are_short(&facts->births) &&
+	    deaths >= BACKLOG_GONE * (deaths + facts->version->live_blocks))
+		backlog = backlog_read(&facts->levels);
+	if (!backlog.found)
+		return false;
+	decide_growing(site, facts, VERDICT_REASON_BACKLOG, 0);
+	site->swell_factor = backlog.factor;
+	site->swell_bytes = backlog.bytes;
+	site->swell_steps = step_of(backlog.steps);
+	site->bytes_per_step = (double)backlog.bytes / (double)backlog.steps;
+	site->bytes_per_step_spread = site->bytes_per_step / facts->levels.count;
+	return true;
+}
+
 /* Today's level was reached late, then kept: where the last rise ended. */
 static int64_t filled_since(const struct levels *levels)
 {
@@ -330,7 +351,7 @@ static void judge_bounded(struct verdict_site *site, const struct facts *facts)
 	struct gpuleak_level range = settled_range(&facts->levels);
 	bool varies = (double)site->swing > NOISY_SWING * (double)range.max_bytes;
 
-	if (try_swelling(site, facts))
+	if (try_swelling(site, facts) || try_backlog(site, facts))
 		return;
 	if (filled_then_flat(facts)) {
 		decide(site, VERDICT_PLATEAU, VERDICT_REASON_REPLACED);

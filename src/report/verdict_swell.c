@@ -107,55 +107,79 @@ static struct minima minima_find(const struct levels *levels)
 	return minima;
 }
 
-/* Often, evenly enough, with no jump in it, and to the end. */
-static bool minima_rises(const struct minima *minima, double growth)
+/* Never falls; rises often, evenly enough, with no jump in it, and to the end. */
+static bool climbs(const double *values, uint32_t count)
 {
-	const struct gpuleak_level *last = &minima->buckets[minima->count - 1];
-	const struct gpuleak_level *late = &minima->buckets[minima->count - 1 - minima->count / 4];
 	double rises[GPULEAK_LEVELS];
-	uint32_t count = 0;
+	double growth = values[count - 1] - values[0];
+	uint32_t found = 0;
 	double largest, middle;
 
-	for (uint32_t i = 0; i + 1 < minima->count; i++) {
-		double rise = (double)minima->buckets[i + 1].min_bytes -
-			      (double)minima->buckets[i].min_bytes;
-
-		if (rise < 0)
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		if (values[i + 1] < values[i])
 			return false;
-		if (rise > 0)
-			rises[count++] = rise;
+		if (values[i + 1] > values[i])
+			rises[found++] = values[i + 1] - values[i];
 	}
-	if (count < ROUNDS_LEAK)
+	if (found < ROUNDS_LEAK || values[count - 1] < SWELL_BYTES * values[0])
 		return false;
-	middle = quantile(rises, count, 0.5);
-	largest = rises[count - 1];
-	if (count < SWELL_RISES && largest > SWELL_RISE_EVEN * middle)
+	middle = quantile(rises, found, 0.5);
+	largest = rises[found - 1];
+	if (found < SWELL_RISES && largest > SWELL_RISE_EVEN * middle)
 		return false;
 	return largest <= SWELL_RISE_SHARE * growth &&
-	       (double)last->min_bytes - (double)late->min_bytes >= SWELL_LATE * growth;
+	       values[count - 1] - values[count - 1 - count / 4] >= SWELL_LATE * growth;
+}
+
+static void describe(struct swell *swell, const struct levels *levels, const struct minima *minima)
+{
+	const struct gpuleak_level *first = minima->buckets;
+	const struct gpuleak_level *last = &minima->buckets[minima->count - 1];
+
+	swell->found = true;
+	swell->factor = (double)last->min_bytes / (double)first->min_bytes;
+	swell->bytes = last->min_bytes > first->min_bytes ? last->min_bytes - first->min_bytes : 0;
+	swell->steps = (minima->count - 1) * levels->width;
+	swell->early = (double)levels->buckets[(uint32_t)(SWELL_EARLY * levels->count)].min_bytes;
+	swell->late = (double)levels->buckets[(uint32_t)(SWELL_LATER * levels->count)].min_bytes;
 }
 
 struct swell swell_read(const struct levels *levels)
 {
 	struct swell swell = {0};
 	struct minima minima = minima_find(levels);
-	const struct gpuleak_level *first = minima.buckets;
-	const struct gpuleak_level *last;
-	double growth;
+	const struct gpuleak_level *buckets = minima.buckets;
+	double values[GPULEAK_LEVELS];
+
+	if (minima.count < SWELL_LEVELS ||
+	    buckets[minima.count - 1].max_blocks > SWELL_BLOCKS * buckets->max_blocks)
+		return swell;
+	for (uint32_t i = 0; i < minima.count; i++)
+		values[i] = (double)buckets[i].min_bytes;
+	if (climbs(values, minima.count))
+		describe(&swell, levels, &minima);
+	return swell;
+}
+
+/* The last rises are like the others: it hasn't just filled. */
+static bool goes_on(const double *values, uint32_t count)
+{
+	double mean = (values[count - 1] - values[0]) / (count - 1);
+
+	return values[count - 1] - values[count - 3] >= BACKLOG_LAST * 2 * mean;
+}
+
+struct swell backlog_read(const struct levels *levels)
+{
+	struct swell swell = {0};
+	struct minima minima = minima_find(levels);
+	double values[GPULEAK_LEVELS];
 
 	if (minima.count < SWELL_LEVELS)
 		return swell;
-	last = &minima.buckets[minima.count - 1];
-	if (last->max_blocks > SWELL_BLOCKS * first->max_blocks)
-		return swell;
-	growth = (double)last->min_bytes - (double)first->min_bytes;
-	swell.factor = (double)last->min_bytes / (double)first->min_bytes;
-	if (growth <= 0 || swell.factor < SWELL_BYTES || !minima_rises(&minima, growth))
-		return swell;
-	swell.found = true;
-	swell.bytes = last->min_bytes - first->min_bytes;
-	swell.steps = (minima.count - 1) * levels->width;
-	swell.early = (double)levels->buckets[(uint32_t)(SWELL_EARLY * levels->count)].min_bytes;
-	swell.late = (double)levels->buckets[(uint32_t)(SWELL_LATER * levels->count)].min_bytes;
+	for (uint32_t i = 0; i < minima.count; i++)
+		values[i] = minima.buckets[i].min_blocks;
+	if (climbs(values, minima.count) && goes_on(values, minima.count))
+		describe(&swell, levels, &minima);
 	return swell;
 }

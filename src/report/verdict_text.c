@@ -204,6 +204,14 @@ static void add_swelling(struct text *text, const struct verdict_site *site)
 	add_count(text, site->swell_steps, "step", "steps");
 }
 
+static void add_backlog(struct text *text, const struct verdict_site *site)
+{
+	add(text, "ever more blocks at once, each freed later than those before: ");
+	add_size(text, (double)site->swell_bytes);
+	add(text, " in ");
+	add_count(text, site->swell_steps, "step", "steps");
+}
+
 static void add_pool(struct text *text, const struct verdict_site *site)
 {
 	add_count(text, site->parts, "call stack", "call stacks");
@@ -244,25 +252,16 @@ static void add_demand(struct text *text, const struct verdict_site *site)
 }
 
 static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct verdict_site *) = {
-	[VERDICT_REASON_NOTHING_KEPT] = add_nothing,
-	[VERDICT_REASON_BASELINE] = add_baseline,
-	[VERDICT_REASON_FLAT] = add_oldest,
-	[VERDICT_REASON_VARIES] = add_varies,
-	[VERDICT_REASON_RELEASED] = add_released,
-	[VERDICT_REASON_REPLACED] = add_replaced,
-	[VERDICT_REASON_RENEWED] = add_renewed,
-	[VERDICT_REASON_STOPPED] = add_stopped,
-	[VERDICT_REASON_FADED] = add_slowing,
-	[VERDICT_REASON_SLOWING] = add_slowing,
-	[VERDICT_REASON_ONCE] = add_births,
-	[VERDICT_REASON_SEVERAL] = add_births,
-	[VERDICT_REASON_DEMAND] = add_demand,
-	[VERDICT_REASON_EVEN] = add_missing,
-	[VERDICT_REASON_IRREGULAR] = add_missing,
-	[VERDICT_REASON_YOUNG] = add_missing,
-	[VERDICT_REASON_SWELLING] = add_swelling,
-	[VERDICT_REASON_ROUNDS] = add_rounds,
-	[VERDICT_REASON_POOL] = add_pool,
+	[VERDICT_REASON_NOTHING_KEPT] = add_nothing, [VERDICT_REASON_BASELINE] = add_baseline,
+	[VERDICT_REASON_FLAT] = add_oldest,	     [VERDICT_REASON_VARIES] = add_varies,
+	[VERDICT_REASON_RELEASED] = add_released,    [VERDICT_REASON_REPLACED] = add_replaced,
+	[VERDICT_REASON_RENEWED] = add_renewed,	     [VERDICT_REASON_STOPPED] = add_stopped,
+	[VERDICT_REASON_FADED] = add_slowing,	     [VERDICT_REASON_SLOWING] = add_slowing,
+	[VERDICT_REASON_ONCE] = add_births,	     [VERDICT_REASON_SEVERAL] = add_births,
+	[VERDICT_REASON_DEMAND] = add_demand,	     [VERDICT_REASON_EVEN] = add_missing,
+	[VERDICT_REASON_IRREGULAR] = add_missing,    [VERDICT_REASON_YOUNG] = add_missing,
+	[VERDICT_REASON_SWELLING] = add_swelling,    [VERDICT_REASON_BACKLOG] = add_backlog,
+	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

@@ -101,7 +101,8 @@ static void clear_before(struct world *world, struct habit *habit)
 	}
 	if (habit->hold == HOLD_SESSION && world->step >= habit->session_end) {
 		clear = true;
-		habit->session_end = world->step + chance_pareto(world, habit->a, habit->b);
+		habit->session_end =
+			world->step + fmin(5 * habit->a, chance_pareto(world, habit->a, habit->b));
 	}
 	if (clear)
 		list_free_all(world, &habit->list);
@@ -109,9 +110,15 @@ static void clear_before(struct world *world, struct habit *habit)
 
 static void evict_after(struct world *world, struct habit *habit)
 {
-	while ((habit->hold == HOLD_QUEUE || habit->hold == HOLD_ANY) && held(habit) > habit->a)
-		world_free(world, habit->hold == HOLD_QUEUE ? list_take_oldest(&habit->list)
-							    : list_take_any(world, &habit->list));
+	bool any = habit->hold == HOLD_ANY;
+
+	if (habit->hold != HOLD_QUEUE && habit->hold != HOLD_BACKLOG && !any)
+		return;
+	if (habit->hold == HOLD_BACKLOG && world->step)
+		habit->a += habit->b;
+	while (held(habit) > habit->a)
+		world_free(world, any ? list_take_any(world, &habit->list)
+				      : list_take_oldest(&habit->list));
 }
 
 static void habit_step(struct world *world, struct actor *actor)

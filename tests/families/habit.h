@@ -21,12 +21,14 @@ enum life {
 };
 
 enum hold {
-	HOLD_EVERY = 0,	  /* cleared every a steps */
-	HOLD_CHANCE = 1,  /* cleared with chance a in each step */
-	HOLD_COUNT = 2,	  /* cleared at a blocks, next time at b times as many */
-	HOLD_QUEUE = 3,	  /* the oldest goes when there are more than a */
-	HOLD_ANY = 4,	  /* any goes when there are more than a */
-	HOLD_SESSION = 5, /* cleared after Pareto's time: least a, alpha b */
+	HOLD_EVERY = 0,	 /* cleared every a steps */
+	HOLD_CHANCE = 1, /* cleared with chance a in each step */
+	HOLD_COUNT = 2,	 /* cleared at a blocks, next time at b times as many */
+	HOLD_QUEUE = 3,	 /* the oldest goes when there are more than a */
+	HOLD_ANY = 4,	 /* any goes when there are more than a */
+	HOLD_BACKLOG =
+		6, /* the oldest goes when there are more than a, which b makes more a step */
+	HOLD_SESSION = 5, /* cleared after Pareto's time: least a, alpha b, at most 5 a */
 };
 
 struct habit {

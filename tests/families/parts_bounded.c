@@ -248,6 +248,16 @@ static void add_table(struct world *world)
 	odd_table(world, small_size(world), chance_of(world, 0.5) ? 2 : 1);
 }
 
+/* More comes in than goes out. */
+static void add_backlog(struct world *world)
+{
+	uint32_t count = chance_between(world, 2, 6);
+
+	world_claim(world, VERDICT_GROWING, 0);
+	held(world, HOLD_BACKLOG, chance_between(world, 1, 10),
+	     chance_uniform(world, 0.2, count - 1), count);
+}
+
 static void add_last_checkpoints(struct world *world)
 {
 	uint32_t every = share(world, 0.01, 0.1, 2);
@@ -591,6 +601,7 @@ const struct part bounded_parts[] = {
 	{"autotune", add_autotune, 20},
 	{"prefetch", add_prefetch, 30},
 	{"table", add_table, 40},
+	{"backlog", add_backlog, 60},
 	{"last-checkpoints", add_last_checkpoints, 60},
 	{"bank", add_bank, 40},
 	{"fragments", add_fragments, 60},

@@ -234,6 +234,27 @@ static void queues(void)
 	expect_sentence(&site, "no block older than 1 step");
 }
 
+/* Two come in each step, one goes. */
+static void backlog(void)
+{
+	struct verdict_site site;
+	struct made made;
+
+	made_init(&made);
+	while (made.step <= 400) {
+		if (made.step)
+			made_born(&made, 2, 2048);
+		if (made.step)
+			made_freed(&made, (made.step + 1) / 2, 1024);
+		made_mark(&made);
+	}
+	site = made_judged(&made, NULL);
+	EXPECT_LABEL(site, VERDICT_GROWING);
+	EXPECT(site.bytes_per_step > 1000 && site.bytes_per_step < 1050);
+	expect_sentence(&site, "ever more blocks at once, each freed later than those before: "
+			       "368 KiB in 368 steps");
+}
+
 /* A buffer of 100 that gives up any of its blocks: the oldest stay for long. */
 static struct verdict_site shuffled(uint32_t steps)
 {
@@ -452,6 +473,7 @@ int main(void)
 	stopped();
 	fading();
 	queues();
+	backlog();
 	replaced_at_random();
 	sawtooth();
 	overdue();
