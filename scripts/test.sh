@@ -19,7 +19,7 @@ Each step's output is in build/test-logs/STEP.log; that of a failing step is sho
 END
 }
 
-steps=(setup tests fuzz asan tsan clang format tidy cppcheck man scripts)
+steps=(setup tests fuzz asan tsan format tidy cppcheck man scripts)
 only=()
 long=false
 while [ $# -gt 0 ]; do
@@ -65,6 +65,7 @@ build_preset() { cmake --preset "$1" && cmake --build --preset "$1" --parallel "
 
 step_tests() { run_ctest build; }
 
+# Also the build with clang: all of it, warnings as errors.
 step_fuzz() { build_preset fuzz && run_ctest build-fuzz fuzz; }
 
 step_asan() { build_preset asan && run_ctest build-asan unit report; }
@@ -79,11 +80,6 @@ step_tsan() {
 	else
 		run_ctest build-tsan unit
 	fi
-}
-
-step_clang() {
-	cmake -S . -B build-clang -DCMAKE_C_COMPILER=clang -DGPULEAK_WERROR=ON &&
-		cmake --build build-clang --parallel "$jobs"
 }
 
 c_files() { git ls-files -co --exclude-standard -- 'src/*.[ch]' 'include/*.h' 'tests/*.[ch]'; }
@@ -102,16 +98,21 @@ step_format() {
 }
 
 step_tidy() {
-	[ -f build-clang/compile_commands.json ] || step_clang || return
-	c_files | grep '^src/.*\.c$' | xargs -P "$jobs" -n 2 clang-tidy --quiet -p build-clang
+	cmake --preset fuzz >/dev/null || return
+	c_files | grep '^src/.*\.c$' | xargs -P "$jobs" -n 2 clang-tidy --quiet -p build-fuzz
 }
 
+# Suppressed: NULL as the end of an argument list is a pointer in glibc; where a walk along `*link` ends
+# is not seen; escape.c's format is chosen before it is used.
 step_cppcheck() {
+	local suppress
+
 	mkdir -p build/cppcheck
+	suppress=(missingInclude unmatchedSuppression varFuncNullUB nullPointerRedundantCheck
+		nullPointerArithmeticRedundantCheck wrongPrintfScanfArgNum:src/report/escape.c)
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 \
-		--enable=warning,performance,portability --suppress=missingInclude \
-		--suppress=unmatchedSuppression --cppcheck-build-dir=build/cppcheck -j "$jobs" \
-		-D_GNU_SOURCE -Isrc -Iinclude src
+		--enable=warning,performance,portability "${suppress[@]/#/--suppress=}" \
+		--cppcheck-build-dir=build/cppcheck -j "$jobs" -D_GNU_SOURCE -Isrc -Iinclude src
 }
 
 step_man() {
