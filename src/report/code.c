@@ -8,7 +8,9 @@
 #include "report/paths.h"
 
 enum {
-	PATHS_MAX = 200000 /* each costs microseconds; no real program has so many frames */
+	PATHS_MAX = 30000, /* no real program has so many files */
+	PATHS_TABLE = 65536,
+	FRAMES_MAX = 50000000, /* looked at, in all stacks */
 };
 
 void code_map_init(struct code_map *map, const struct snapshot *snapshot,
@@ -19,13 +21,16 @@ void code_map_init(struct code_map *map, const struct snapshot *snapshot,
 		.patterns = patterns,
 		.pattern_count = pattern_count,
 		.owners = memory_new(snapshot->names.frame_count, 1),
+		.paths = memory_new(PATHS_TABLE, sizeof(*map->paths)),
 		.paths_left = PATHS_MAX,
+		.frames_left = FRAMES_MAX,
 	};
 }
 
 void code_map_release(struct code_map *map)
 {
 	free(map->owners);
+	free(map->paths);
 	*map = (struct code_map){0};
 }
 
@@ -196,19 +201,39 @@ static enum code_owner owner_of_module(const struct code_map *map,
 	return CODE_NATIVE;
 }
 
-static enum code_owner find_owner(struct code_map *map, const struct gpuleak_frame *frame)
+/* Where a file is in the table, or belongs.  There is always room: PATHS_MAX is below it. */
+static struct code_path *find_path(const struct code_map *map, gpuleak_string_id file)
 {
+	uint32_t slot = (file * 2654435761u) >> 16;
+
+	while (map->paths[slot].file && map->paths[slot].file != file)
+		slot = (slot + 1) % PATHS_TABLE;
+	return &map->paths[slot];
+}
+
+static enum code_owner owner_of_path(struct code_map *map, const struct gpuleak_frame *frame)
+{
+	struct code_path *known = find_path(map, frame->file);
 	char path[PATH_SIZE];
 	struct text file;
 
-	if (frame->language == GPULEAK_LANGUAGE_NATIVE)
-		return owner_of_module(map, frame);
-	if (frame->language != GPULEAK_LANGUAGE_PYTHON || !map->paths_left ||
-	    !names_string(&map->snapshot->names, frame->file, &file))
+	if (known->file)
+		return known->owner;
+	if (!map->paths_left || !names_string(&map->snapshot->names, frame->file, &file))
 		return CODE_UNKNOWN;
 	map->paths_left--;
 	code_file(map->snapshot, frame, path);
-	return owner_of_file(map, path);
+	*known = (struct code_path){frame->file, owner_of_file(map, path)};
+	return known->owner;
+}
+
+static enum code_owner find_owner(struct code_map *map, const struct gpuleak_frame *frame)
+{
+	if (frame->language == GPULEAK_LANGUAGE_NATIVE)
+		return owner_of_module(map, frame);
+	if (frame->language == GPULEAK_LANGUAGE_PYTHON && frame->file)
+		return owner_of_path(map, frame);
+	return CODE_UNKNOWN;
 }
 
 enum code_owner code_owner(struct code_map *map, const struct gpuleak_frame *frame)

@@ -22,12 +22,20 @@ enum code_owner {
 	CODE_NATIVE_TORCH = 7,	 /* PyTorch's allocator and kernels, and the tracer */
 };
 
+/* A file by its id, and whose it is. */
+struct code_path {
+	gpuleak_string_id file; /* 0: none */
+	uint32_t owner;
+};
+
 struct code_map {
 	const struct snapshot *snapshot; /* borrowed */
 	const char *const *patterns;	 /* borrowed: what else is the user's */
 	size_t pattern_count;
-	uint8_t *owners;     /* owned, by frame: enum code_owner */
-	uint32_t paths_left; /* so many more are looked at: bounds the time for any bytes */
+	uint8_t *owners;	 /* owned, by frame: enum code_owner */
+	struct code_path *paths; /* owned: a table of the files looked at so far */
+	uint32_t paths_left;	 /* so many more are looked at: bounds the time for any bytes ... */
+	uint64_t frames_left;	 /* ... as does this */
 };
 
 /* `patterns`: those of --user-code.  All that is borrowed must outlive `map`. */

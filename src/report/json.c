@@ -9,7 +9,7 @@
 #include "report/units.h"
 
 /* What one report's findings may take, so that no trace makes us print without end. */
-static const size_t findings_max = 100u << 20; /* bytes */
+static const size_t findings_max = 48u << 20; /* bytes */
 
 enum {
 	SERIES_MAX = 2000 /* points */

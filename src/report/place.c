@@ -96,9 +96,14 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 {
 	const struct names *names = &map->snapshot->names;
 	struct candidates found = {0};
+	uint32_t count = stack->count;
 
+	if (count > map->frames_left)
+		count = 1;
+	else
+		map->frames_left -= count;
 	*place = (struct place){0};
-	for (uint32_t i = 0; i < stack->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct gpuleak_frame *frame = names_frame(names, stack, i);
 		enum code_owner owner = code_owner(map, frame);
 

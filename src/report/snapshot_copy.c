@@ -44,10 +44,10 @@ static uint64_t items_there(struct snapshot *snapshot, const struct trace_sectio
 		snapshot->lost += there - section->present;
 		there = section->present;
 	}
-	if (there > budget->left / cost) {
-		there = 0;
+	if (there > budget->left / cost)
 		budget->spent = true;
-	}
+	if (budget->spent) /* there will be no report: no need to read on */
+		there = 0;
 	budget->left -= there * cost;
 	return there;
 }

@@ -6,37 +6,21 @@
  * mangle [CASES [FIRST]]: the same numbers make the same traces, so that a failure
  * can be looked at again.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "build_cases.h"
-#include "report/run.h"
+#include "limited.h"
 #include "test.h"
 #include "trace/layout.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 enum {
 	CASES = 10000,
-	SECONDS_MAX = 5,
-	VERDICT_SIZE = 32,
 	PATCHES_MAX = 128,
 };
-
-static const uint64_t memory_max = 1ull << 30;
 
 enum way {
 	WAY_CUT = 0,	/* ends early */
@@ -56,13 +40,6 @@ struct seed {
 	uint64_t used_count;
 };
 
-struct outcome {
-	int code; /* exit code, or 128 + signal */
-	uint64_t memory;
-	double seconds;
-	char verdict[VERDICT_SIZE];
-};
-
 struct totals {
 	uint64_t cases[WAYS];
 	uint64_t same[WAYS]; /* reach the verdict of the whole trace */
@@ -71,7 +48,7 @@ struct totals {
 	uint64_t memory_max;
 };
 
-static int trace_fd, out_fd, null_fd;
+static int trace_fd;
 static uint64_t state;
 
 static uint64_t chance(uint64_t below)
@@ -134,83 +111,6 @@ static void restore(const struct build *build)
 		exit(TEST_FAIL);
 }
 
-/* In a process of its own: as text, then as JSON. */
-static _Noreturn void report_both(void)
-{
-	static char path[32];
-	static char program[] = "gpuleak-report", json[] = "--json", all[] = "--all";
-	char *text_line[] = {program, all, path, NULL};
-	char *json_line[] = {program, json, path, NULL};
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", trace_fd);
-	dup2(null_fd, STDOUT_FILENO);
-	dup2(null_fd, STDERR_FILENO);
-	report_run(3, text_line);
-	dup2(out_fd, STDOUT_FILENO);
-	_exit(report_run(3, json_line));
-}
-
-/* The verdict of the trace stands on a line of its own. */
-static void read_verdict(char verdict[VERDICT_SIZE])
-{
-	static char text[256 << 10];
-	static const char *const before = "\n\"verdict\":\"";
-	ssize_t size = pread(out_fd, text, sizeof(text) - 1, 0);
-	char *at;
-
-	verdict[0] = '\0';
-	if (size <= 0)
-		return;
-	text[size] = '\0';
-	at = strstr(text, before);
-	if (at)
-		snprintf(verdict, VERDICT_SIZE, "%.*s", (int)strcspn(at + strlen(before), "\""),
-			 at + strlen(before));
-}
-
-static double clock_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void limit(void)
-{
-	struct rlimit seconds = {2 * SECONDS_MAX, 2 * SECONDS_MAX};
-
-	setrlimit(RLIMIT_CPU, &seconds);
-	alarm(4 * SECONDS_MAX);
-#ifndef SANITIZED
-	setrlimit(RLIMIT_AS, &(struct rlimit){memory_max, memory_max});
-#endif
-}
-
-static void report(struct outcome *outcome)
-{
-	double start = clock_seconds();
-	struct rusage usage;
-	int status;
-	pid_t pid;
-
-	if (ftruncate(out_fd, 0) < 0 || lseek(out_fd, 0, SEEK_SET) < 0)
-		exit(TEST_FAIL);
-	pid = fork();
-	if (pid == 0) {
-		limit();
-		report_both();
-	}
-	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid) {
-		perror("fork");
-		exit(TEST_FAIL);
-	}
-	outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	outcome->memory = (uint64_t)usage.ru_maxrss * 1024;
-	outcome->seconds = clock_seconds() - start;
-	read_verdict(outcome->verdict);
-}
-
 static void find_used(struct seed *seed)
 {
 	static const uint8_t zeros[64];
@@ -230,7 +130,7 @@ static void seed_init(struct seed *seed, const struct build_case *one)
 	one->fill(&seed->build);
 	find_used(seed);
 	write_trace(&seed->build);
-	report(&outcome);
+	limited_report(trace_fd, &outcome);
 	if (outcome.code > 3 || !outcome.verdict[0]) {
 		fprintf(stderr, "mangle: %s whole: exit code %d\n", one->name, outcome.code);
 		exit(TEST_FAIL);
@@ -303,7 +203,7 @@ static void judge(const struct seed *seed, enum way way, uint64_t number,
 		totals->seconds_max = outcome->seconds;
 	if (outcome->memory > totals->memory_max)
 		totals->memory_max = outcome->memory;
-	if (outcome->code <= 3 && outcome->seconds <= SECONDS_MAX && outcome->memory <= memory_max)
+	if (limited_kept(outcome))
 		return;
 	test_failures++;
 	fprintf(stderr, "case %lu, %s of %s: exit code %d, %.1f s, %lu MiB\n",
@@ -326,7 +226,7 @@ static void run_cases(const struct seed *seeds, unsigned seed_count, uint64_t fi
 			write_trace(&seed->build);
 		last = seed;
 		mangle(seed, way);
-		report(&outcome);
+		limited_report(trace_fd, &outcome);
 		judge(seed, way, number, &outcome, totals);
 		restore(&seed->build);
 	}
@@ -352,9 +252,7 @@ int main(int argc, char **argv)
 	unsigned seed_count = 0;
 
 	trace_fd = memfd_create("trace", 0);
-	out_fd = memfd_create("report", 0);
-	null_fd = open("/dev/null", O_WRONLY);
-	if (trace_fd < 0 || out_fd < 0 || null_fd < 0)
+	if (trace_fd < 0)
 		return TEST_SKIP;
 	while (build_cases[seed_count].name && seed_count < 32) {
 		seed_init(&seeds[seed_count], &build_cases[seed_count]);
