@@ -10,7 +10,6 @@
 #include "tracer/map.h"
 #include "tracer/memory.h"
 #include "tracer/native_stack.h"
-#include "tracer/settings.h"
 
 #include "tracer/banned.h"
 
@@ -91,11 +90,11 @@ static void populate_ring(void)
 	madvise(trace.ring, trace.ring_pages * sizeof(*trace.ring), MADV_POPULATE_WRITE);
 }
 
-bool trace_writer_init(struct output_file *file)
+bool trace_writer_init(struct output_file *file, uint64_t ring)
 {
 	struct gpuleak_file_header header;
 
-	if (!layout_header(&header, file->size, settings.ring))
+	if (!layout_header(&header, file->size, ring))
 		return false;
 	trace.file = *file;
 	point_into(&header);

@@ -43,8 +43,11 @@ struct trace {
 
 extern struct trace trace;
 
-/* Lay a new, zeroed file out and point `trace` into it.  False when it is too small. */
-bool trace_writer_init(struct output_file *file);
+/*
+ * Lay a new, zeroed file out, with `ring` bytes for the ring (0: what is left), and point
+ * `trace` into it.  False when it is too small.
+ */
+bool trace_writer_init(struct output_file *file, uint64_t ring);
 
 /* Nanoseconds since the trace's creation. */
 uint64_t trace_now(void);

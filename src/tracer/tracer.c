@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "gpuleak/gpuleak.h"
+#include "trace/layout.h"
 #include "tracer/agent.h"
 #include "tracer/clock.h"
 #include "tracer/describe.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/native_loader.h"
+#include "tracer/native_stack.h"
 #include "tracer/notice.h"
 #include "tracer/python_api.h"
 #include "tracer/settings.h"
@@ -25,6 +27,9 @@
 #define EXPORT __attribute__((visibility("default")))
 
 int tracer_state; /* enum tracer_state */
+
+/* Set in a child of fork. */
+static bool forked;
 
 /* The order of locks is in tracer.h. */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,16 +69,16 @@ static void describe_stacks(void)
 }
 
 /* Caller holds start_lock. */
-static void make_trace(void)
+static void make_trace(uint64_t size, uint64_t ring)
 {
 	struct output_file file;
 
 	stack_attach();
-	if (!output_file_make(&file, settings.size)) {
+	if (!output_file_make(&file, size)) {
 		tracer_give_up(file.why);
 		return;
 	}
-	if (!trace_writer_init(&file)) {
+	if (!trace_writer_init(&file, ring)) {
 		trace.file = file;
 		output_file_discard(&trace.file);
 		tracer_give_up("GPULEAK_SIZE or GPULEAK_RING leaves too little room");
@@ -92,7 +97,7 @@ void tracer_prepare(void)
 		return;
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_ASLEEP)
-		make_trace();
+		make_trace(settings.size, settings.ring);
 	pthread_mutex_unlock(&start_lock);
 	errno = saved;
 }
@@ -167,6 +172,7 @@ static void after_fork_in_child(void)
 	if (get_state() != TRACER_OFF || trace.state)
 		set_state(TRACER_ASLEEP);
 	native_loader_fork_ended();
+	forked = true;
 	pthread_mutex_init(&start_lock, NULL);
 	trace_writer_forget();
 	ledger_forget_all();
@@ -188,12 +194,23 @@ __attribute__((constructor)) static void begin(void)
 	errno = saved;
 }
 
-/* A process that loaded CUDA and never allocated says so in an empty trace. */
+/* PyTorch with CUDA is loaded: the program might have been expected to use a GPU. */
+static bool cuda_loaded(void)
+{
+	return native_find_export("libc10_cuda.so", "_ZN3c104cuda12device_countEv") != NULL;
+}
+
+/*
+ * A process that loaded CUDA and never allocated says so in an empty trace, so that
+ * yesterday's does not pass for today's.  Not a child of fork: it is a helper.
+ */
 static void finish_empty(void)
 {
 	static const char why[] = "the process ended without a GPU allocation";
 
 	pthread_mutex_lock(&start_lock);
+	if (get_state() == TRACER_ASLEEP && !forked && cuda_loaded())
+		make_trace(LAYOUT_SIZE_MIN, 0);
 	if (get_state() == TRACER_READY) {
 		trace.run->empty_why = trace_string(why, sizeof(why) - 1);
 		publish();
@@ -208,7 +225,7 @@ __attribute__((destructor)) static void end(void)
 {
 	int saved = errno;
 
-	if (get_state() == TRACER_READY)
+	if (get_state() < TRACER_RECORDING)
 		finish_empty();
 	if (get_state() == TRACER_RECORDING || get_state() == TRACER_PAUSED) {
 		trace_name_frames(10000);
