@@ -1,6 +1,9 @@
 /*
  * The CUDA runtime: who takes memory from the driver.  PyTorch's allocator calls
  * these for its segments, with its device mutex held.
+ *
+ * We are never within tracer_enter() while the real function runs: one that is left
+ * by longjmp() or an exception would blind the thread for good.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,15 +60,13 @@ static void note_malloc(void *ptr, size_t size, const void *caller)
 
 EXPORT cudaError_t cudaMalloc(void **ptr, size_t size)
 {
-	cudaError_t (*real)(void **, size_t) = real_find(REAL_cudaMalloc);
+	cudaError_t (*real)(void **, size_t) = real_find_loaded(REAL_cudaMalloc);
 	cudaError_t error;
-	bool ours;
 
 	if (!real)
 		return cudaErrorSharedObjectSymbolNotFound;
-	ours = tracer_enter();
 	error = real(ptr, size);
-	if (ours && error == cudaSuccess && ptr)
+	if (tracer_enter() && error == cudaSuccess && ptr)
 		note_malloc(*ptr, size, __builtin_return_address(0));
 	tracer_leave();
 	return error;
@@ -86,22 +87,20 @@ static void note_free(const void *ptr)
 
 EXPORT cudaError_t cudaFree(void *ptr)
 {
-	cudaError_t (*real)(void *) = real_find(REAL_cudaFree);
-	cudaError_t error;
+	cudaError_t (*real)(void *) = real_find_loaded(REAL_cudaFree);
 
 	if (!real)
 		return cudaErrorSharedObjectSymbolNotFound;
 	/* Before the call: after it the address can be handed out again at once. */
 	if (tracer_enter())
 		note_free(ptr);
-	error = real(ptr);
 	tracer_leave();
-	return error;
+	return real(ptr);
 }
 
 EXPORT cudaError_t cudaSetDevice(int device)
 {
-	cudaError_t (*real)(int) = real_find(REAL_cudaSetDevice);
+	cudaError_t (*real)(int) = real_find_loaded(REAL_cudaSetDevice);
 	cudaError_t error;
 
 	if (!real)
@@ -118,7 +117,7 @@ EXPORT cudaError_t cudaSetDevice(int device)
  */
 EXPORT cudaError_t cudaGetDeviceCount(int *count)
 {
-	cudaError_t (*real)(int *) = real_find(REAL_cudaGetDeviceCount);
+	cudaError_t (*real)(int *) = real_find_loaded(REAL_cudaGetDeviceCount);
 
 	if (!real)
 		return cudaErrorSharedObjectSymbolNotFound;

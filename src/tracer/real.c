@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "tracer/native_loader.h"
 #include "tracer/native_stack.h"
 
 #include "tracer/banned.h"
@@ -18,6 +19,9 @@ static const struct real_name {
 /* Each written by whoever finds it first; all find the same. */
 static _Atomic(void *) found[REAL_COUNT];
 
+/* What the loader had unloaded by then; stored after `found`, loaded before it. */
+static _Atomic(unsigned long long) found_after[REAL_COUNT];
+
 void *real_find(enum real_function function)
 {
 	void *real = atomic_load_explicit(&found[function], memory_order_relaxed);
@@ -27,4 +31,26 @@ void *real_find(enum real_function function)
 	real = native_find_export(names[function].object, names[function].symbol);
 	atomic_store_explicit(&found[function], real, memory_order_relaxed);
 	return real;
+}
+
+/* Ends at the first object: each carries the counter. */
+static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	*(unsigned long long *)data = info->dlpi_subs;
+	return 1;
+}
+
+void *real_find_loaded(enum real_function function)
+{
+	unsigned long long unloads = 0;
+	void *real;
+
+	native_loader_walk(read_unloads, &unloads);
+	if (atomic_load_explicit(&found_after[function], memory_order_acquire) != unloads) {
+		real = native_find_export(names[function].object, names[function].symbol);
+		atomic_store_explicit(&found[function], real, memory_order_relaxed);
+		atomic_store_explicit(&found_after[function], unloads, memory_order_release);
+	}
+	return real_find(function);
 }

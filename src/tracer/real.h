@@ -17,8 +17,16 @@ enum real_function {
 
 /*
  * The function, or NULL while no loaded object has it.  Looked up at the first call
- * and again as long as it is missing.  Any thread; no lock of ours; keeps errno.
+ * and again as long as it is missing.  For libraries that stay once they are loaded.
+ * Any thread; takes loader_lock; keeps errno.
  */
 void *real_find(enum real_function function);
+
+/*
+ * The same for a library that may be unloaded and come back elsewhere: hwloc and
+ * others load libcudart with a plug-in of theirs, and unload it with that.  Costs a
+ * look at the loader's counters each time.
+ */
+void *real_find_loaded(enum real_function function);
 
 #endif

@@ -68,6 +68,41 @@ static void describe_stacks(void)
 		trace.run->flags |= GPULEAK_RUN_NATIVE_STACKS;
 }
 
+/* A child of fork writes a trace of its own, made at its first event, or none. */
+static void after_fork_in_child(void)
+{
+	if (get_state() != TRACER_OFF || trace.state)
+		set_state(TRACER_ASLEEP);
+	native_loader_fork_ended();
+	forked = true;
+	pthread_mutex_init(&start_lock, NULL);
+	trace_writer_forget();
+	ledger_forget_all();
+	mark_forget();
+	clock_forget();
+	steps_forget();
+	agent_forget();
+}
+
+static void begin_once(void)
+{
+	settings_read();
+	thread_init();
+	stack_attach();
+	python_api_find();
+	pthread_atfork(native_loader_fork_begins, native_loader_fork_ended, after_fork_in_child);
+}
+
+/* Other libraries' constructors run before ours and may call the hooks. */
+__attribute__((constructor)) static void begin(void)
+{
+	static pthread_once_t begun = PTHREAD_ONCE_INIT;
+	int saved = errno;
+
+	pthread_once(&begun, begin_once);
+	errno = saved;
+}
+
 /* Caller holds start_lock. */
 static void make_trace(uint64_t size, uint64_t ring)
 {
@@ -95,6 +130,7 @@ void tracer_prepare(void)
 
 	if (get_state() != TRACER_ASLEEP)
 		return;
+	begin();
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_ASLEEP)
 		make_trace(settings.size, settings.ring);
@@ -164,34 +200,6 @@ EXPORT void gpuleak_resume(void)
 
 	__atomic_compare_exchange_n(&tracer_state, &paused, TRACER_RECORDING, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-/* A child of fork writes a trace of its own, made at its first event, or none. */
-static void after_fork_in_child(void)
-{
-	if (get_state() != TRACER_OFF || trace.state)
-		set_state(TRACER_ASLEEP);
-	native_loader_fork_ended();
-	forked = true;
-	pthread_mutex_init(&start_lock, NULL);
-	trace_writer_forget();
-	ledger_forget_all();
-	mark_forget();
-	clock_forget();
-	steps_forget();
-	agent_forget();
-}
-
-__attribute__((constructor)) static void begin(void)
-{
-	int saved = errno;
-
-	settings_read();
-	thread_init();
-	stack_attach();
-	python_api_find();
-	pthread_atfork(native_loader_fork_begins, native_loader_fork_ended, after_fork_in_child);
-	errno = saved;
 }
 
 /* PyTorch with CUDA is loaded: the program might have been expected to use a GPU. */
