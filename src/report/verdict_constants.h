@@ -6,9 +6,10 @@
 #define GPULEAK_REPORT_VERDICT_CONSTANTS_H
 
 /* Rounds. */
-#define ROUNDS_LEAK	 6    /* rounds kept: LEAK */
-#define ROUNDS_IRREGULAR 10   /* ... when they aren't evenly spaced */
-#define ROUNDS_GROWING	 3    /* evenly spaced rounds kept: GROWING */
+#define ROUNDS_LEAK	 6  /* rounds kept: LEAK */
+#define ROUNDS_IRREGULAR 10 /* ... when they aren't evenly spaced */
+#define ROUNDS_MANY	 20 /* ... and their births, of a site that gives nothing back, came early */
+#define ROUNDS_GROWING	 3  /* evenly spaced rounds kept: GROWING */
 #define ROUNDS_SPARSE	 12   /* rounds that stopped: a list of jumps up to here, else PLATEAU */
 #define GAP_SPREAD	 0.35 /* coefficient of variation of the gaps: below, evenly spaced */
 #define SIZE_SPREAD	 2.0  /* even rounds differ in bytes by at most this factor */
@@ -30,6 +31,7 @@
 /* Slowing down? */
 #define LAPLACE	      -2.0 /* the trend test's score: below, births came early */
 #define LAPLACE_KNOWN -2.5 /* ... of a site that is known to give back, so no cache */
+#define LAPLACE_FEW   -1.3 /* ... of fewer than ROUNDS_MANY uneven rounds */
 #define RATIO_FADED   0.5  /* births of the late half by those of the early: below, PLATEAU */
 #define RATIO_SLOWING 0.8  /* ... below, GROWING */
 

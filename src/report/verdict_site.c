@@ -437,6 +437,19 @@ static double span_needed(int64_t now)
 	return fmax(SPAN_MIN, fmin(SPAN_MAX, (double)now / SPAN_SHARE));
 }
 
+/*
+ * Rounds that a leak must have left.  Uneven ones may be a cache that is asked for ever
+ * fewer new things: a few of them prove nothing unless they come no slower.
+ */
+static uint32_t rounds_wanted(const struct facts *facts, const struct trend *trend)
+{
+	if (!facts->rounds.exact || facts->rounds.even)
+		return ROUNDS_LEAK;
+	if (facts->release.known || trend->score >= LAPLACE_FEW)
+		return ROUNDS_IRREGULAR;
+	return ROUNDS_MANY;
+}
+
 /* Rounds enough, and still coming. */
 static void judge_many(struct verdict_site *site, const struct facts *facts)
 {
@@ -444,6 +457,7 @@ static void judge_many(struct verdict_site *site, const struct facts *facts)
 	struct trend trend = rounds_trend(rounds);
 	double span = (double)(rounds->cut - rounds->ranges[0].lo);
 	double missing = span_needed(facts->now) - span;
+	uint32_t wanted = rounds_wanted(facts, &trend);
 
 	if (trend.score < (facts->release.known ? LAPLACE_KNOWN : LAPLACE) &&
 	    trend.ratio < RATIO_SLOWING) {
@@ -453,9 +467,9 @@ static void judge_many(struct verdict_site *site, const struct facts *facts)
 			decide(site, VERDICT_PLATEAU, VERDICT_REASON_FADED);
 		else
 			decide_growing(site, facts, VERDICT_REASON_SLOWING, 0);
-	} else if (rounds->exact && !rounds->even && rounds->count < ROUNDS_IRREGULAR) {
+	} else if (rounds->count < wanted) {
 		decide_growing(site, facts, VERDICT_REASON_IRREGULAR,
-			       (ROUNDS_IRREGULAR - rounds->count) * rounds->mean_gap);
+			       (wanted - rounds->count) * rounds->mean_gap);
 	} else if (missing > 0) {
 		decide_growing(site, facts, VERDICT_REASON_YOUNG, missing);
 	} else {
