@@ -263,20 +263,24 @@ static void keep_older(struct ledger *ledger, struct block_table *table, const s
 	touch(ledger, site, older->site);
 }
 
+/* The block's site, and by how much that one's live bytes grew. */
 static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
-			  uint64_t address, uint64_t size)
+			  uint64_t address, uint64_t size, uint64_t *grown)
 {
 	struct block block = {address, size, site, ledger->step};
 	struct block replaced;
 
+	*grown = 0;
 	if (site == GPULEAK_SITE_NONE || !blocks_put(table, &block, &replaced)) {
 		trace_count(&trace.state->dropped_blocks);
 		return GPULEAK_SITE_NONE;
 	}
 	if (replaced.address) {
+		*grown = size - replaced.size;
 		keep_older(ledger, table, &replaced, size);
 		return replaced.site;
 	}
+	*grown = size;
 	site_alloc(ledger, site, size);
 	return site;
 }
@@ -299,6 +303,7 @@ static void set_reserved(struct ledger *ledger, uint64_t reserved)
 void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
 			uint64_t reserved, const struct stack *stack)
 {
+	uint64_t grown;
 	uint32_t site;
 
 	pthread_mutex_lock(&ledger->lock);
@@ -307,7 +312,7 @@ void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, 
 	set_reserved(ledger, reserved);
 	site = find_site(ledger, stack, GPULEAK_SOURCE_TORCH,
 			 steps_in_optimizer() ? GPULEAK_SITE_OPTIMIZER : 0u);
-	site = add_block(ledger, &ledger->torch_blocks, site, address, size);
+	site = add_block(ledger, &ledger->torch_blocks, site, address, size, &grown);
 	write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size, file_site(ledger, site));
 	ledger_set_allocated(ledger, allocated);
 	pthread_mutex_unlock(&ledger->lock);
@@ -355,19 +360,26 @@ void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, 
 	trace_note(&note);
 }
 
+static bool is_segment(uint32_t file)
+{
+	return file != GPULEAK_SITE_NONE && (trace.sites[file].flags & GPULEAK_SITE_SEGMENT);
+}
+
 void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, bool segment,
 		       const struct stack *stack)
 {
 	uint32_t flags = segment ? GPULEAK_SITE_SEGMENT : 0;
+	uint64_t grown;
 	uint32_t site;
 
 	pthread_mutex_lock(&ledger->lock);
 	ledger->events++;
 	site = find_site(ledger, stack, GPULEAK_SOURCE_CUDART, flags);
-	site = add_block(ledger, &ledger->cuda_blocks, site, address, size);
-	write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, file_site(ledger, site));
-	if (!segment)
-		ledger_set_outside(ledger, ledger->outside + size);
+	site = add_block(ledger, &ledger->cuda_blocks, site, address, size, &grown);
+	site = file_site(ledger, site);
+	write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, site);
+	if (!is_segment(site))
+		ledger_set_outside(ledger, ledger->outside + grown);
 	pthread_mutex_unlock(&ledger->lock);
 }
 
@@ -378,7 +390,7 @@ static void cuda_freed(struct ledger *ledger, const struct block *block)
 
 	site_free(ledger, block);
 	write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address, -(int64_t)block->size, file);
-	if (!(trace.sites[file].flags & GPULEAK_SITE_SEGMENT))
+	if (!is_segment(file))
 		ledger_set_outside(ledger, ledger->outside - block->size);
 	else if (ledger->reserved >= block->size)
 		set_reserved(ledger, ledger->reserved - block->size);

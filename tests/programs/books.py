@@ -93,6 +93,8 @@ class RandomEvents:
         for _ in range(3):
             yield from self.alloc()
             yield from self.release()
+        yield from self.cuda_malloc()
+        yield from self.cuda_free()
         yield ("y",)
 
     def steps(self, count):

@@ -157,10 +157,11 @@ class Model:
         device = self.device(number)
         self.state["events"] += 1
         key = (number, CUDART, SEGMENT if kind == "g" else 0, stack)
+        older = device.cuda[address].size if address in device.cuda else 0
         key = self._add(device.cuda, key, address, size)
         self._record(device, "malloc", address, size, key)
-        if kind == "c":
-            device.outside += size
+        if not key[2] & SEGMENT:
+            device.outside += size - older
             if device.outside > device.outside_peak:
                 device.outside_peak, device.outside_peak_event = device.outside, self.at
 
