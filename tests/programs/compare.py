@@ -120,8 +120,8 @@ DEVICE_FIELDS = (
 ).split()
 
 
-def _site(what, trace, model, key, got, wanted, last_step):
-    device = trace.devices()[key[0]]
+def _site(what, trace, device, model, key, got, last_step):
+    wanted = model.sites[key]
     wrong = _fields(what, got, wanted, SITE_FIELDS)
     epoch = device["peak_epoch" if key[1] == TORCH else "outside_epoch"]
     at_peak = got["peak_bytes"] if got["peak_epoch"] == epoch else got["live_bytes"]
@@ -131,8 +131,7 @@ def _site(what, trace, model, key, got, wanted, last_step):
 
 
 def compare_sites(trace, model, numbers):
-    wrong, seen = [], {}
-    last_step = model.mark
+    wrong, seen, devices = [], {}, trace.devices()
     for got in trace.sites():
         key = key_of(got, numbers)
         what = "site %s" % (key,)
@@ -141,7 +140,7 @@ def compare_sites(trace, model, numbers):
         elif key not in model.sites or not model.sites[key].series:
             wrong.append(f"{what} should not be there")
         else:
-            wrong += _site(what, trace, model, key, got, model.sites[key], last_step)
+            wrong += _site(what, trace, devices[key[0]], model, key, got, model.mark)
         seen[key] = got
     for key, site in model.sites.items():
         if key not in seen and site.series:

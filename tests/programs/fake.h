@@ -70,7 +70,7 @@ FAKE_EXPORT struct fake_calls fake_cudart_calls(void);
 FAKE_EXPORT extern void (*fake_cudart_during)(void);
 FAKE_EXPORT extern int fake_cudart_error;
 /* The address that the calling thread's next cudaMalloc() gives out; 0: one of its own choice. */
-FAKE_EXPORT extern _Thread_local uint64_t fake_cudart_next;
+FAKE_EXPORT extern __thread uint64_t fake_cudart_next;
 
 /*
  * libc10_cuda.so.  As in PyTorch: the totals are the device's, and its mutex is held

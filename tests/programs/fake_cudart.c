@@ -4,7 +4,7 @@
 
 void (*fake_cudart_during)(void);
 int fake_cudart_error;
-_Thread_local uint64_t fake_cudart_next;
+__thread uint64_t fake_cudart_next;
 
 static struct fake_calls calls;
 static uint64_t fresh = 0x7e0000000000;
