@@ -81,36 +81,40 @@ static void print_lines(const struct terminal *terminal, const struct report *re
 		fprintf(terminal->out, ", on cuda:%u", device->device->device);
 }
 
-/* The first line: is it a leak, of which line, how fast, until when. */
-static void print_answer(const struct terminal *terminal, const struct report *report)
+static void print_nothing_seen(const struct terminal *terminal, const struct report *report)
 {
 	const struct snapshot *snapshot = &report->snapshot;
+	struct text why = names_text(&snapshot->names, snapshot->run.empty_why);
+
+	fputs("no GPU event was seen: this proves nothing", terminal->out);
+	if (!why.size)
+		return;
+	fputs("; ", terminal->out);
+	escape_print_cut(terminal->out, why, 300);
+}
+
+/* Is it a leak, of which line, how fast, until when. */
+static void print_answer(const struct terminal *terminal, const struct report *report)
+{
 	const struct findings *device = report_gravest(report);
 	char sentence[VERDICT_SENTENCE];
+	enum verdict label;
 
-	terminal_label(terminal, report->verdict);
 	if (!device) {
-		struct text why = names_text(&snapshot->names,
-					     snapshot->state.status ? snapshot->run.empty_why : 0);
-
-		fputs("no GPU event was seen: this proves nothing", terminal->out);
-		if (why.size) {
-			fputs("; ", terminal->out);
-			escape_print_cut(terminal->out, why, 300);
-		}
-		fputc('\n', terminal->out);
+		print_nothing_seen(terminal, report);
 		return;
 	}
-	if (device->count && device->items[0].label == device->verdict.label &&
-	    device->verdict.label >= VERDICT_JUMP) {
+	label = device->verdict.label;
+	if (label >= VERDICT_STABLE && label <= VERDICT_WORKLOAD)
+		fputs("no leak; ", terminal->out);
+	if (device->count && device->items[0].label == label && label >= VERDICT_JUMP) {
 		print_lines(terminal, report, device);
 		fputs(": ", terminal->out);
 	}
 	text_device_sentence(device, sentence, sizeof(sentence));
 	escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
-	if (device->verdict.label == VERDICT_SHORT)
+	if (label == VERDICT_SHORT)
 		fputs("; so far this proves nothing", terminal->out);
-	fputc('\n', terminal->out);
 }
 
 /* "3 sites" after a comma where others went before; nothing for none. */
@@ -169,7 +173,9 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 void text_print(const struct terminal *terminal, struct report *report,
 		const struct options *options)
 {
+	terminal_label(terminal, report->verdict);
 	print_answer(terminal, report);
+	fputc('\n', terminal->out);
 	print_run(terminal, report);
 	fputc('\n', terminal->out);
 	for (size_t i = 0; i < report->device_count; i++) {
@@ -188,7 +194,9 @@ void text_print_summary(const struct terminal *terminal, struct report *reports,
 		terminal_label(terminal, report->verdict);
 		escape_print(terminal->out, (struct text){report->path, strlen(report->path)});
 		if (report->snapshot.run.rank >= 0)
-			fprintf(terminal->out, "   rank %d", report->snapshot.run.rank);
+			fprintf(terminal->out, " (rank %d)", report->snapshot.run.rank);
+		fputs("   ", terminal->out);
+		print_answer(terminal, report);
 		fputc('\n', terminal->out);
 	}
 	fputc('\n', terminal->out);

@@ -79,4 +79,21 @@ grep -q "$(printf '\033')" err && fail "an escape sequence on stderr"
 grep -q '"traces":\[' both || fail "several traces are no list"
 "$report" --json leak >one
 grep -q '"traces":\[' one && fail "one trace is a list"
+
+# The writer holds a lock while it lives.
+if command -v flock >/dev/null; then
+	flock clean "$report" clean | grep -q "still running" || fail "no word of a live writer"
+	flock clean "$report" --json clean | grep -q '"running":true' || fail "running is not true"
+fi
+"$report" clean | grep -q "still running" && fail "a dead writer is called alive"
+
+# Colour where it is asked for, and only there.
+escape=$(printf '\033')
+"$report" leak | grep -q "$escape" && fail "colour in a pipe"
+"$report" --color always leak | grep -q "$escape\[1;31mLEAK" || fail "no colour"
+"$report" --color never leak | grep -q "$escape" && fail "colour against --color never"
+if command -v script >/dev/null; then
+	script -qec "'$report' leak" /dev/null | grep -q "$escape\[1;31m" || fail "a terminal without colour"
+	NO_COLOR=1 script -qec "'$report' leak" /dev/null | grep -q "$escape" && fail "NO_COLOR is not obeyed"
+fi
 exit $failed
