@@ -47,7 +47,7 @@ class Device:
 class Model:
     """The state at the last of `marks` marks; `marks` None: at the last one of the list."""
 
-    def __init__(self, events, marks=None):
+    def __init__(self, events, marks=None, look_at=None):
         self.events = list(events)
         self.marks_wanted = marks
         self.sites, self.devices = {}, {}
@@ -58,12 +58,16 @@ class Model:
         self.state = defaultdict(int)
         self.notes = []
         self.peaks = {}  # site key -> bytes at its device's peak
+        self.looks = {}  # event of `look_at` -> each site's bytes after it
         self.at = -1
         for self.at, event in enumerate(self.events):
             if self.marks_wanted is not None and self.mark >= self.marks_wanted:
                 break
             self._do(event)
-        self._find_peaks()
+            if look_at and self.at in look_at:
+                self.looks[self.at] = {key: site.live_bytes for key, site in self.sites.items()}
+        if look_at is None:
+            self._find_peaks()
 
     def _do(self, event):
         kind = event[0]
@@ -265,30 +269,13 @@ class Model:
 
     def _find_peaks(self):
         """Each site's bytes right after the event that made its device's highest total."""
-        wanted = defaultdict(list)
-        for number, device in self.devices.items():
-            wanted[device.peak_event].append((number, TORCH))
-            wanted[device.outside_peak_event].append((number, CUDART))
-        live, blocks, paused = defaultdict(int), {}, False
-        for at, event in enumerate(self.events[: self.at + 1]):
-            kind = event[0]
-            if kind in "zy":
-                paused = kind == "z"
-            elif kind in "agc" and not paused:
-                number, address, size, stack = event[1:]
-                source = TORCH if kind == "a" else CUDART
-                place = (source, number if source == TORCH else 0, address)
-                old = blocks.get(place)
-                key = old[0] if old else (number, source, SEGMENT if kind == "g" else 0, stack)
-                live[key] += size - (old[1] if old else 0)
-                blocks[place] = (key, size)
-            elif kind in "fGx" and not paused:
-                address = event[1] if kind == "x" else event[2]
-                place = (TORCH, event[1], address) if kind == "f" else (CUDART, 0, address)
-                old = blocks.pop(place, None)
-                if old:
-                    live[old[0]] -= old[1]
-            for number, source in wanted.get(at, ()):
-                for key, size in live.items():
-                    if key[:2] == (number, source):
-                        self.peaks[key] = size
+        at = {
+            (number, source): event
+            for number, device in self.devices.items()
+            for source, event in (
+                (TORCH, device.peak_event), (CUDART, device.outside_peak_event)
+            )
+        }  # fmt: skip
+        again = Model(self.events, self.marks_wanted, look_at=set(at.values()))
+        for key in self.sites:
+            self.peaks[key] = again.looks.get(at[key[:2]], {}).get(key, 0)
