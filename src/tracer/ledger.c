@@ -119,7 +119,6 @@ static uint32_t add_site(struct ledger *ledger, const struct gpuleak_site *item,
 		return GPULEAK_SITE_NONE;
 	site->file = file;
 	site->source = item->source;
-	site->first_step = ledger->step;
 	map_put(&ledger->by_content, content, number);
 	return number;
 }
@@ -194,6 +193,8 @@ static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
 	struct ledger_site *site = ledger_site(ledger, number);
 
 	ledger_note_peak(ledger, site);
+	if (!site->allocs)
+		site->first_step = ledger->step;
 	site->allocs++;
 	site->alloc_bytes += size;
 	site->live_blocks++;
