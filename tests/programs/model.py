@@ -174,7 +174,7 @@ class Model:
             self.totals[event[1]][1] -= event[3]
         if self.paused:
             return
-        for device in self.devices.values():
+        for _number, device in sorted(self.devices.items()):
             if address in device.cuda:
                 size = device.cuda[address].size
                 key = self._take(device.cuda, address)
