@@ -31,6 +31,9 @@ int tracer_state; /* enum tracer_state */
 /* Set in a child of fork. */
 static bool forked;
 
+/* gpuleak_pause() was called before the first event, which has no trace to count it. */
+static _Atomic(bool) paused_before;
+
 /* The order of locks is in tracer.h. */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -71,6 +74,8 @@ static void describe_stacks(void)
 /* A child of fork writes a trace of its own, made at its first event, or none. */
 static void after_fork_in_child(void)
 {
+	if (get_state() == TRACER_PAUSED)
+		atomic_store(&paused_before, true);
 	if (get_state() != TRACER_OFF || trace.state)
 		set_state(TRACER_ASLEEP);
 	native_loader_fork_ended();
@@ -177,7 +182,7 @@ bool tracer_take_event(void)
 	case TRACER_OFF:
 		return false;
 	default:
-		return start_recording();
+		return !atomic_load(&paused_before) && start_recording();
 	}
 }
 
@@ -188,16 +193,18 @@ void tracer_drop_event(void)
 
 EXPORT void gpuleak_pause(void)
 {
-	int recording = TRACER_RECORDING;
+	int state = TRACER_RECORDING;
 
-	__atomic_compare_exchange_n(&tracer_state, &recording, TRACER_PAUSED, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&tracer_state, &state, TRACER_PAUSED, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		atomic_store(&paused_before, state < TRACER_RECORDING);
 }
 
 EXPORT void gpuleak_resume(void)
 {
 	int paused = TRACER_PAUSED;
 
+	atomic_store(&paused_before, false);
 	__atomic_compare_exchange_n(&tracer_state, &paused, TRACER_RECORDING, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
