@@ -190,6 +190,15 @@ def test_pause(box):
     expect_equal("notes", trace.notes(), [])
 
 
+def test_pause_first(box):
+    """A pause before the first event holds; it ends with the first event after gpuleak_resume()."""
+    events = [("z",), ("a", 0, 0x2000, 512, 2), ("s",), ("y",), *simple_steps(2)]
+    trace, _ = check_books(box, events)
+    expect_equal("marks", trace.committed, 2)
+    replay(box, [("z",), *simple_steps(3)])
+    expect_equal("traces", box.traces(), ["trace.bin"])
+
+
 def test_notes(box):
     """Phases by gpuleak_mark(), and what PyTorch could not serve."""
     events = [*simple_steps(2), ("p", "eval one"), ("r", 0, 3 << 20), ("o", 0, 7 << 30, 5), ("s",)]

@@ -45,7 +45,10 @@ class Device:
 
 
 class Model:
-    """The state at the last of `marks` marks; `marks` None: at the last one of the list."""
+    """The state at the last of `marks` marks; `marks` None: at the last one of the list.
+
+    Nothing counts before the first event that is recorded: there is no trace yet.
+    """
 
     def __init__(self, events, marks=None, look_at=None):
         self.events = list(events)
@@ -76,10 +79,10 @@ class Model:
         elif kind == "r":
             self.totals[event[1]][1] = event[2]
         elif kind == "s":
-            if not self.paused:
+            if not self.paused and self.devices:
                 self._mark()
         elif kind == "p":
-            if not self.paused:
+            if not self.paused and self.devices:
                 self.notes.append(("phase", event[1]))
         elif kind == "o":
             self._oom(event)
@@ -128,7 +131,7 @@ class Model:
         if size == 0:
             return
         if self.paused:
-            self.state["paused_events"] += 1
+            self.state["paused_events"] += bool(self.devices)
             return
         device = self.device(number)
         self.state["events"] += 1
@@ -156,7 +159,7 @@ class Model:
         if kind == "g":
             self.totals[number][1] += size
         if self.paused:
-            self.state["paused_events"] += 1
+            self.state["paused_events"] += bool(self.devices)
             return
         device = self.device(number)
         self.state["events"] += 1
@@ -190,7 +193,7 @@ class Model:
     def _oom(self, event):
         _, number, size, _stack = event
         if self.paused:
-            self.state["paused_events"] += 1
+            self.state["paused_events"] += bool(self.devices)
             return
         device = self.device(number)
         self._record(device, "oom", 0, size, None)
