@@ -98,6 +98,8 @@ def out_rule(parameter: str, index: int, function: str) -> str | None:
         return f"lwork@{index}"
     if kind == "int*" and re.search(r"nnz|version", name):
         return f"int@{index}"
+    if kind == "int*" and name == "info" and re.search(r"(getrs|geqrf|gels)Batched", function):
+        return f"int@{index}"  # this one is on the host
     if kind == "int64_t*":
         return f"int64@{index}"
     if kind == "cufftHandle*":

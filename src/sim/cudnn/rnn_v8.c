@@ -105,6 +105,8 @@ static void tell(const struct cudnn_rnn *rnn, struct cudnn_weight weight, const 
 		cudnn_tensor_set(shape, rnn->type, 1, weight.rows, weight.columns);
 	if (shape && !weight.present)
 		shape->dim_count = 0;
+	if (!place)
+		return;
 	*place = weight.present ? (const char *)space + weight.offset * cudnn_type_size(rnn->type)
 				: NULL;
 }
