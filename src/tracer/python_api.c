@@ -1,12 +1,9 @@
-#define GPULEAK_LOOKS_UP
-
 #include "tracer/python_api.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "tracer/native_stack.h"
+#include "tracer/native_elf.h"
 
 #include "tracer/banned.h"
 
@@ -15,14 +12,6 @@ struct python_api python_api;
 /* Py_IsFinalizing: 3.13 and later; _Py_IsFinalizing before.  Neither needs the GIL. */
 static int (*is_finalizing)(void);
 static bool found;
-
-/* An embedder's libpython may be loaded RTLD_LOCAL, out of sight of RTLD_DEFAULT. */
-static void *look_up(const char *name)
-{
-	void *symbol = dlsym(RTLD_DEFAULT, name);
-
-	return symbol ? symbol : native_find_export("libpython3", name);
-}
 
 #define F(name)                                          \
 	{                                                \
@@ -59,16 +48,16 @@ bool python_api_find(void)
 	if (found)
 		return true;
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		void *symbol = look_up(wanted[i].name);
+		void *symbol = native_find_anywhere(wanted[i].name);
 
 		if (!symbol)
 			return false;
 		memcpy((char *)&python_api + wanted[i].offset, &symbol, sizeof(symbol));
 	}
-	python_api.none = look_up("_Py_NoneStruct");
-	is_finalizing = (int (*)(void))look_up("Py_IsFinalizing");
+	python_api.none = native_find_anywhere("_Py_NoneStruct");
+	is_finalizing = (int (*)(void))native_find_anywhere("Py_IsFinalizing");
 	if (!is_finalizing)
-		is_finalizing = (int (*)(void))look_up("_Py_IsFinalizing");
+		is_finalizing = (int (*)(void))native_find_anywhere("_Py_IsFinalizing");
 	found = python_api.none && is_finalizing;
 	return found;
 }
