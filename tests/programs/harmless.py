@@ -1,0 +1,85 @@
+"""What the program may notice of us: nothing.  errno, heap, signals, threads, arguments."""
+
+import json
+
+from target import expect, expect_equal, main
+
+
+def test_calls_pass_through(box):
+    """Every hook: arguments, result and errno, on success and on failure, early and late."""
+    done = box.run(["passing", "calls"])
+    expect_equal("standard error", done.stderr, "")
+    expect_equal("without the tracer", box.run(["passing", "calls"], traced=False).stdout, done.stdout)
+    expect(box.trace().state["notes_used"] > 0, "nothing was recorded, so nothing was tested")
+
+
+def test_calls_pass_through_in_trouble(box):
+    """The same where no trace can be made, and where the tracer is full."""
+    plain = box.run(["passing", "calls"], traced=False).stdout
+    for env in ({"GPULEAK_SIZE": "1K"}, {"GPULEAK_OUT": "x" * 300}, {"GPULEAK_SIZE": "1M"}):
+        done = box.run(["passing", "calls"], env=env)
+        expect_equal(f"with {env}", done.stdout, plain)
+
+
+def test_heap(box):
+    """No heap in a hook after the first call: a program whose malloc() counts."""
+    done = box.run(["heap"], code=None, env={"GPULEAK_SIZE": "32M"})
+    expect_equal("exit and output", (done.returncode, done.stdout.splitlines()[1:]), (0, ["0 failures"]))
+    trace = box.trace()
+    expect(trace.committed == 300 and trace.state["sites_used"] > 3000, "it recorded too little")
+
+
+def test_manners(box):
+    """Signals, threads, environment, limits: before, after and without the tracer the same."""
+    before, after = box.run(["manners"]).stdout.splitlines()
+    expect_equal("after many events", after, before)
+    expect(box.trace().committed == 100, "it was not traced")
+    plain = box.run(["manners"], traced=False).stdout.splitlines()[0]
+    strip = lambda line: [part for part in line.split(", ") if not part.startswith("environment")]
+    expect_equal("without the tracer", strip(plain), strip(before))
+    expect("1 threads" in before, f"it did not look at threads: {before}")
+
+
+def check_threads(box, threads, devices, rounds):
+    done = box.run(["threads", threads, devices, rounds])
+    trace = box.trace()
+    for line in done.stdout.splitlines():
+        said = json.loads(line)
+        number = said.pop("device")
+        sites = [s for s in trace.sites() if s["source"] == 1 and s["device"] == number]
+        expect(len(sites) >= 50, f"{len(sites)} sites on device {number}")
+        got = {name: sum(site[name] for site in sites) for name in said}
+        expect_equal(f"device {number}", got, said)
+        device = trace.devices()[number]
+        expect_equal("allocated", device["allocated"], said["live_bytes"])
+        expect_equal("blocks", device["blocks"], said["live_blocks"])
+        expect_equal("allocations", device["allocs"], said["allocs"])
+    for name in ("unknown_frees", "replaced", "dropped_events", "dropped_blocks"):
+        expect_equal(name, trace.state[name], 0)
+    check_births(trace)
+
+
+def check_births(trace):
+    """The evidence of each site adds up to its live blocks."""
+    for site in trace.sites():
+        evidence = trace.evidence(site)
+        if not evidence:
+            continue
+        what = f"births of site {site['number']}"
+        blocks = sum(count for _, count, _ in evidence["births"])
+        expect_equal(what, blocks, site["live_blocks"])
+        size = sum(size for _, _, size in evidence["births"])
+        expect_equal(what + ", bytes", size, site["live_bytes"])
+
+
+def test_threads(box):
+    """Four threads free each other's memory on one device while one of them makes steps."""
+    check_threads(box, 4, 1, 30_000)
+
+
+def test_threads_and_devices(box):
+    check_threads(box, 16, 8, 4_000)
+
+
+if __name__ == "__main__":
+    main(globals())
