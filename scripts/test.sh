@@ -99,7 +99,7 @@ step_format() {
 
 step_tidy() {
 	cmake --preset fuzz >/dev/null || return
-	c_files | grep '^src/.*\.c$' | xargs -P "$jobs" -n 2 clang-tidy --quiet -p build-fuzz
+	c_files | grep '^src/.*\.c$' | xargs -P "$jobs" -n 1 clang-tidy --quiet -p build-fuzz
 }
 
 # Suppressed: NULL as the end of an argument list is a pointer in glibc; where a walk along `*link` ends
