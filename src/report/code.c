@@ -36,10 +36,11 @@ void code_map_release(struct code_map *map)
 
 void code_file(const struct snapshot *snapshot, const struct gpuleak_frame *frame, char *path)
 {
-	path_absolute(path, names_text(&snapshot->names, snapshot->run.folder),
-		      names_text(&snapshot->names, frame->file));
-	if (!path[0])
-		strcpy(path, "?");
+	struct text file = names_text(&snapshot->names, frame->file);
+
+	if (!file.size)
+		file = (struct text){"?", 1};
+	path_absolute(path, names_text(&snapshot->names, snapshot->run.folder), file);
 }
 
 /* A shell pattern for the path or its end, or the name or path of a folder or file in it. */

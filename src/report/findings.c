@@ -32,7 +32,7 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 {
 	size_t count = 0;
 
-	findings->origins = memory_new(snapshot->site_count, sizeof(*findings->origins));
+	findings->origins = memory_new(snapshot->site_count, sizeof(const struct snapshot_site *));
 	for (int segments = 0; segments < 2; segments++) {
 		for (size_t i = 0; i < snapshot->site_count; i++) {
 			const struct snapshot_site *site = &snapshot->sites[i];

@@ -1,6 +1,5 @@
 #include "report/key.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +59,7 @@ static void part_of(const struct snapshot *snapshot, const struct gpuleak_frame 
 {
 	struct text function = names_text(&snapshot->names, frame->function);
 	char path[PATH_SIZE], relative[PATH_SIZE], folder[PATH_SIZE], line[KEY_SIZE];
-	const char *file = path;
+	const char *file;
 
 	if (frame->language == GPULEAK_LANGUAGE_NATIVE) {
 		struct text module = text_base(names_text(&snapshot->names, frame->module));
@@ -89,19 +88,15 @@ static void part_of(const struct snapshot *snapshot, const struct gpuleak_frame 
 	without_pids(part, size, line, snapshot->run.pid);
 }
 
-/* Put `part` before what is in `key`.  False when it doesn't fit. */
+/* Put `part` before what is in `key`.  False, and no change, when it doesn't fit. */
 static bool prepend(char key[KEY_SIZE], const char *part)
 {
-	size_t used = strlen(key);
-	size_t size = strlen(part);
-	size_t slash = used ? 1 : 0;
+	char longer[KEY_SIZE];
+	int size = snprintf(longer, sizeof(longer), "%s%s%s", part, key[0] ? "/" : "", key);
 
-	if (size + slash + used >= KEY_SIZE)
+	if (size < 0 || size >= KEY_SIZE)
 		return false;
-	memmove(key + size + slash, key, used + 1);
-	memcpy(key, part, size);
-	if (slash)
-		key[size] = '/';
+	memcpy(key, longer, (size_t)size + 1);
 	return true;
 }
 

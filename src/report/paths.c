@@ -55,7 +55,8 @@ void path_absolute(char path[PATH_SIZE], struct text folder, struct text file)
 		folder.size = PATH_SIZE;
 	if (file.size > PATH_SIZE)
 		file.size = PATH_SIZE;
-	if (file.bytes[0] == '<' || (file.bytes[0] != '/' && !folder.size)) {
+	if (file.bytes[0] == '<' || file.bytes[0] == '?' ||
+	    (file.bytes[0] != '/' && !folder.size)) {
 		append(path, 0, file.bytes, file.size);
 		return;
 	}
