@@ -227,18 +227,51 @@ venv_fill() {
 	touch "$venv/complete"
 }
 
+# venv_name NAME PYTHON REQUIREMENTS...: the folder's name changes with what is to be in it.
+venv_name() {
+	local name=$1 with=$2
+
+	shift 2
+	echo "$cache/venv-$name-$({
+		cat "$@"
+		"$with" -c 'import sys; print(sys.version_info[:2], sys.base_prefix)'
+	} | sha256sum | cut -c1-12)"
+}
+
+# The libraries that tests/real trains with; PyTorch comes from build/venv, by a line in a .pth.
+real_fill() {
+	local venv=$1 with=$2 requirements=scripts/requirements-real.txt size
+
+	! venv_complete "$venv" || return 0
+	rm -rf "$venv"
+	size=$(sed -n 's/^# download: //p' "$requirements")
+	say "installs the training libraries of tests/real into $venv, download $size"
+	quietly "$with" -m venv "$venv"
+	build/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		>"$(echo "$venv"/lib/python*/site-packages)/pytorch.pth"
+	quietly "$venv/bin/python" -m pip --disable-pip-version-check \
+		install --no-deps -r "$requirements" ||
+		fail "pip could not install $requirements; run this again to go on"
+	touch "$venv/complete"
+}
+
+set_up_real() {
+	local with venv
+
+	with=$(find_python 2.15.0)
+	venv=$(venv_name real "$with" scripts/requirements-real.txt scripts/requirements-2.15.0.txt)
+	venv_complete "$venv" || locked "$venv.lock" real_fill "$venv" "$with"
+	ln -sfn "$venv" build/venv-real
+}
+
 # set_up_venv VERSION LINK
 set_up_venv() {
-	local version=$1 link=$2 requirements=scripts/requirements-$1.txt with key venv
+	local version=$1 link=$2 requirements=scripts/requirements-$1.txt with venv
 
 	with=$(find_python "$version")
 	[ -n "$with" ] || fail "PyTorch $version needs a Python from $(
 		sed -n 's/^# python: \(.*\) /\1 to /p' "$requirements"); set PYTHON to one"
-	key=$({
-		cat "$requirements"
-		"$with" -c 'import sys; print(sys.version_info[:2], sys.base_prefix)'
-	} | sha256sum | cut -c1-12)
-	venv=$cache/venv-$version-$key
+	venv=$(venv_name "$version" "$with" "$requirements")
 	mkdir -p "$cache" build
 	venv_complete "$venv" || locked "$venv.lock" venv_fill "$venv" "$version" "$with"
 	ln -sfn "$venv" "build/$link"
@@ -255,6 +288,7 @@ set_up_torch() {
 	default=$(choose_torch)
 	[ "$default" = 2.15.0 ] || say "PyTorch 2.15.0 needs a newer Python; takes $default"
 	set_up_venv "$default" venv
+	[ "$tests $default" != "true 2.15.0" ] || set_up_real
 	for version in ${versions[@]+"${versions[@]}"}; do
 		set_up_venv "$version" "venv-$version"
 	done
