@@ -16,6 +16,7 @@
  *   h                            say "holding" and wait for a byte on standard input
  *   e CODE, E CODE               exit(CODE), _exit(CODE)
  *   k                            SIGKILL to itself
+ *   t                            SIGSTOP to itself
  *
  * Numbers are decimal, or hexadecimal after 0x.  At its end it prints one line of JSON,
  * and exits with 1 when a call did not reach the real function as it was made.
@@ -185,6 +186,9 @@ static bool control(const struct line *line)
 	case 'E':
 		finish();
 		_exit((int)line->fields[0]);
+	case 't':
+		raise(SIGSTOP);
+		return true;
 	case 'k':
 		finish();
 		kill(getpid(), SIGKILL);
