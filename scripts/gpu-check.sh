@@ -18,7 +18,7 @@ writes summary.txt, summary.json and the reports to FOLDER. Takes the programs i
 PYTHON names the Python with PyTorch (default python3). GPULEAK_CHECK_SIM=1 runs all of it on the
 simulated GPU, to try this script. GPULEAK_CHECK_SECONDS (default 280) is the time it may take.
 
-Exit: 0 all is well, 1 something failed, 77 there is no GPU.
+Exit: 0 all is well, 1 something failed or there was no time for it, 77 there is no GPU.
 END
 }
 

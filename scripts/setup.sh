@@ -238,15 +238,19 @@ venv_name() {
 	} | sha256sum | cut -c1-12)"
 }
 
-# The libraries that tests/real trains with; PyTorch comes from build/venv, by a line in a .pth.
+# The libraries that tests/real trains with; PyTorch and pip come from build/venv, by a line in a
+# .pth.
 real_fill() {
-	local venv=$1 with=$2 requirements=scripts/requirements-real.txt size
+	local venv=$1 with=$2 requirements=scripts/requirements-real.txt room size
 
 	! venv_complete "$venv" || return 0
+	room=$(df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }')
+	[ "$room" -ge 2000 ] ||
+		fail "the training libraries need 2 GB free in $cache; there are $room MB"
 	rm -rf "$venv"
 	size=$(sed -n 's/^# download: //p' "$requirements")
 	say "installs the training libraries of tests/real into $venv, download $size"
-	quietly "$with" -m venv "$venv"
+	quietly "$with" -m venv --without-pip "$venv"
 	build/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 		>"$(echo "$venv"/lib/python*/site-packages)/pytorch.pth"
 	quietly "$venv/bin/python" -m pip --disable-pip-version-check \
