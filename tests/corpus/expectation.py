@@ -21,6 +21,7 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- LEAK swell             one block at a time, replaced by a larger one
     # <- LEAK thread            of an autograd thread: this line, or no line of Python
     # <- LEAK outside           taken from CUDA behind PyTorch's back
+    # <- LEAK via=peft          allocated in this package, called from the line
     # <- LEAK?                  a finding that may be there and need not
 
 A finding LEAK or GROWING on any other line is a false alarm, and fails.
@@ -36,7 +37,7 @@ HEADER = re.compile(
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
 WORDS = {"caller", "swell", "thread", "outside"}
-OPTIONS = {"rate", "kind", "size", "first", "period"}
+OPTIONS = {"rate", "kind", "size", "first", "period", "via"}
 
 
 @dataclass

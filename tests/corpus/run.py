@@ -93,6 +93,10 @@ def check_marker(findings: Findings, marker: Marker) -> list:
         near(s["period_steps"], float(wish["period"]), 0.1) for s in found
     ):
         wrong.append(f"{marker}; got period {', '.join(str(s['period_steps']) for s in found)}")
+    if "via" in wish and not any(
+        f"/{wish['via']}/" in ((s["via"] or {}).get("file") or "") for s in found
+    ):
+        wrong.append(f"{marker}; got via {', '.join(str(s['via']) for s in found)}")
     return wrong
 
 
@@ -122,7 +126,8 @@ def check_top(findings: Findings, want: Expectation) -> list:
     return []
 
 
-def check_report(report: dict, code: int, want: Expectation) -> list:
+def check_report(report: dict, code: int, want: Expectation, number: int = 0) -> list:
+    """What is wrong with the report of GPU `number`; nothing when it is as expected."""
     wrong = []
 
     def expect(what: str, wanted, got) -> None:
@@ -130,9 +135,9 @@ def check_report(report: dict, code: int, want: Expectation) -> list:
             wrong.append(f"{what} {wanted}; got {got}")
 
     trace = report["trace"]
-    device = next((d for d in report["devices"] if d["device"] == 0), None)
+    device = next((d for d in report["devices"] if d["device"] == number), None)
     if device is None:
-        return [f"a device 0; got {len(report['devices'])} devices"]
+        return [f"a device {number}; got {len(report['devices'])} devices"]
     findings = Findings(device["sites"], want.path)
 
     if device["verdict"] not in want.verdicts:
