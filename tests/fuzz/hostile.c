@@ -59,7 +59,7 @@ static void expect_kept(struct hostile *trace, const char *what)
 	struct outcome outcome;
 
 	munmap(trace->bytes, trace->size); /* or it would count as the report's memory */
-	limited_report(trace->fd, &outcome);
+	limited_report(trace->fd, true, &outcome);
 	close(trace->fd);
 	printf("%-28s exit code %d, %.2f s, %lu MiB, %s\n", what, outcome.code, outcome.seconds,
 	       (unsigned long)(outcome.memory >> 20), outcome.verdict);

@@ -11,18 +11,6 @@
 
 #include "report/run.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-enum {
-	SECONDS_MAX = 5
-};
-
 static const uint64_t memory_max = 1ull << 30;
 
 /* Where reports go: opened once. */
@@ -82,13 +70,12 @@ static double processor_seconds(const struct rusage *usage)
 
 static void limit(void)
 {
-	struct rlimit seconds = {2 * SECONDS_MAX, 2 * SECONDS_MAX};
+	struct rlimit seconds = {2 * LIMITED_SECONDS, 2 * LIMITED_SECONDS};
 
 	setrlimit(RLIMIT_CPU, &seconds);
-	alarm(12 * SECONDS_MAX); /* it hangs */
-#ifndef SANITIZED
-	setrlimit(RLIMIT_AS, &(struct rlimit){memory_max, memory_max});
-#endif
+	alarm(12 * LIMITED_SECONDS); /* it hangs */
+	if (!LIMITED_SANITIZED)
+		setrlimit(RLIMIT_AS, &(struct rlimit){memory_max, memory_max});
 }
 
 static void report_once(int trace_fd, bool json, struct outcome *outcome)
@@ -116,19 +103,20 @@ static void report_once(int trace_fd, bool json, struct outcome *outcome)
 		outcome->memory = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-void limited_report(int trace_fd, struct outcome *outcome)
+void limited_report(int trace_fd, bool as_text, struct outcome *outcome)
 {
 	*outcome = (struct outcome){.code = 0};
 	open_outputs();
 	if (ftruncate(out_fd, 0) < 0 || lseek(out_fd, 0, SEEK_SET) < 0)
 		exit(1);
-	report_once(trace_fd, false, outcome);
+	if (as_text)
+		report_once(trace_fd, false, outcome);
 	report_once(trace_fd, true, outcome);
 	read_verdict(outcome->verdict);
 }
 
 bool limited_kept(const struct outcome *outcome)
 {
-	return outcome->code <= 3 && outcome->seconds <= SECONDS_MAX &&
+	return outcome->code <= 3 && outcome->seconds <= LIMITED_SECONDS &&
 	       outcome->memory <= memory_max;
 }
