@@ -77,6 +77,7 @@ static struct json *trace_object(const struct report *report)
 	json_add_string(trace, "started", run->started ? units_date(run->started, date) : NULL);
 	json_add_real(trace, "seconds", (double)report_duration(report) / 1e9);
 	json_add_bool(trace, "running", report->running);
+	json_add_bool(trace, "hurried", snapshot->hurried);
 	json_add_bool(trace, "complete", report_complete(report));
 	json_add_integer(trace, "steps", snapshot->steps);
 	json_add_string(trace, "clock", clock_name(snapshot->state.clock));

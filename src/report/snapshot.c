@@ -128,6 +128,7 @@ int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, cons
 		snapshot_release(snapshot);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
+	snapshot->hurried = !copy_sound(snapshot) && snapshot->state.begun != begun_before;
 	if (budget.spent) {
 		snapshot_release(snapshot);
 		return message_set(why, "%s: takes more than %" PRIu64 " MiB to read", path,

@@ -58,6 +58,7 @@ struct snapshot {
 	uint64_t events_kept; /* in the ring */
 	bool events_counted;  /* false: the ring is too large to look through */
 	bool cut;	      /* the file ends too early */
+	bool hurried;	      /* the writer was faster: records may be a few marks apart */
 	uint64_t damaged;     /* records skipped */
 	uint64_t lost;	      /* records in use that the file has no more */
 	uint64_t blind;	      /* of these, those without which a verdict is not sound */

@@ -158,6 +158,10 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 				 names_text(&snapshot->names, snapshot->state.gave_up_why), 300);
 		fputc('\n', terminal->out);
 	}
+	if (snapshot->hurried)
+		fputs("The trace was written faster than it could be read: numbers may be a few "
+		      "steps apart.\n",
+		      terminal->out);
 	if (report->damaged)
 		fprintf(terminal->out, "The trace is damaged: %s record%s skipped.\n",
 			verdict_count_text(report->damaged, count, sizeof(count)),
