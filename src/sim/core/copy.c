@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "sim/core/conjunction.h"
 #include "sim/core/device.h"
 #include "sim/core/shadow.h"
 #include "sim/core/thread.h"
@@ -10,7 +11,7 @@
 enum {
 	FAR = 64 << 10, /* no kernel's arguments are further up the stack */
 	MOST = 64,	/* arguments looked at */
-	LAST = 1 << 10, /* bytes looked at from the last argument on */
+	LAST = 4 << 10, /* bytes looked at from the last argument on: it may be that long */
 };
 
 void gpusim_copy(void *to, const void *from, size_t size)
@@ -51,15 +52,26 @@ void gpusim_fill(void *to, int value, size_t size)
 		memset(to, value, size);
 }
 
+/* Whatever it wrote reads as true: a byte at each place that it was given. */
+static void conclude(const uint64_t *words, size_t count)
+{
+	static const uint8_t truth = 1;
+
+	for (size_t i = 0; i < count; i++)
+		if (gpusim_device_of((const void *)words[i]) >= 0)
+			gpusim_shadow_write(words[i], &truth, sizeof(truth));
+}
+
 /*
  * Nothing says how many arguments a kernel has.  They lie in the caller's frame, so we read upwards
  * from the first one to a little beyond the last that looks like one, within this thread's stack.
  */
-void gpusim_kernel(void *const *arguments)
+void gpusim_kernel(const void *function, void *const *arguments)
 {
 	struct gpusim_thread *thread = gpusim_thread();
 	char *here = __builtin_frame_address(0);
 	char *lowest, *highest, *argument;
+	size_t count;
 
 	gpusim_thread_stack(thread);
 	if (!arguments || !thread->stack_high) {
@@ -69,9 +81,6 @@ void gpusim_kernel(void *const *arguments)
 	lowest = thread->stack_high;
 	highest = here;
 	for (int i = 0; i < MOST; i++) {
-		if ((char *)&arguments[i] > thread->stack_high - sizeof(void *) &&
-		    (char *)&arguments[i] < thread->stack_high)
-			break;
 		argument = arguments[i];
 		if (argument < here || argument >= here + FAR || argument >= thread->stack_high)
 			break;
@@ -82,6 +91,8 @@ void gpusim_kernel(void *const *arguments)
 	highest += LAST;
 	if (highest > thread->stack_high)
 		highest = thread->stack_high;
-	gpusim_shadow_kernel((const uint64_t *)lowest,
-			     lowest < highest ? (size_t)(highest - lowest) / 8 : 0);
+	count = lowest < highest ? (size_t)(highest - lowest) / 8 : 0;
+	gpusim_shadow_kernel((const uint64_t *)lowest, count);
+	if (function && gpusim_conjunction_is(function))
+		conclude((const uint64_t *)lowest, count);
 }

@@ -12,9 +12,9 @@ SIM_EXPORT void gpusim_copy_rows(void *to, size_t to_pitch, const void *from, si
 SIM_EXPORT void gpusim_fill(void *to, int value, size_t size);
 
 /*
- * A kernel runs: `arguments[i]` points to its i-th argument, somewhere on the caller's stack.
- * NULL: nothing is known of them.
+ * Kernel `function` runs: `arguments[i]` points to its i-th argument, somewhere on the caller's
+ * stack. Either may be NULL: unknown.
  */
-SIM_EXPORT void gpusim_kernel(void *const *arguments);
+SIM_EXPORT void gpusim_kernel(const void *function, void *const *arguments);
 
 #endif

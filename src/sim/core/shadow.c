@@ -188,10 +188,35 @@ void gpusim_shadow_read(uint64_t address, void *bytes, size_t size)
 		memset(bytes, 0, size);
 }
 
+/* Does any of eight words point between `lowest` and `lowest` + `span`?  Written to be vectorised.
+ */
+static bool any_within(const uint64_t *words, uint64_t lowest, uint64_t span)
+{
+	uint64_t hit = 0;
+
+	for (int i = 0; i < 8; i++)
+		hit |= words[i] - lowest < span;
+	return hit != 0;
+}
+
+static void drop_pointed(const uint64_t *words, size_t count)
+{
+	uint64_t lowest = entries[0]->address;
+	uint64_t span = entries[entry_count - 1]->address + entries[entry_count - 1]->size - lowest;
+
+	for (size_t i = 0; i < count && entry_count; i += 8) {
+		size_t end = i + 8 < count ? i + 8 : count;
+
+		if (end - i == 8 && !any_within(&words[i], lowest, span))
+			continue;
+		for (size_t j = i; j < end; j++)
+			if (words[j] - lowest < span)
+				gpusim_shadow_drop(words[j], 1);
+	}
+}
+
 void gpusim_shadow_kernel(const uint64_t *words, size_t count)
 {
-	uint64_t lowest, highest;
-
 	atomic_fetch_add_explicit(&kernels, 1, memory_order_relaxed);
 	if (atomic_load_explicit(&entry_count, memory_order_relaxed) == 0)
 		return;
@@ -200,11 +225,7 @@ void gpusim_shadow_kernel(const uint64_t *words, size_t count)
 		drop_old();
 		next_sweep = kernels + AGE / 4;
 	}
-	for (size_t i = 0; i < count && entry_count; i++) {
-		lowest = entries[0]->address;
-		highest = entries[entry_count - 1]->address + entries[entry_count - 1]->size;
-		if (words[i] >= lowest && words[i] < highest)
-			gpusim_shadow_drop(words[i], 1);
-	}
+	if (entry_count)
+		drop_pointed(words, count);
 	gpusim_unlock();
 }

@@ -184,7 +184,7 @@ SIM_EXPORT int cuOccupancyMaxActiveClusters(int *clusters)
 }
 
 /* `extra` is a list of names and values; what it passes is one buffer with all arguments. */
-static void launch(void **arguments, void **extra)
+static void launch(const void *function, void **arguments, void **extra)
 {
 	enum {
 		END = 0,
@@ -195,7 +195,7 @@ static void launch(void **arguments, void **extra)
 	size_t size = 0;
 
 	if (arguments || !extra) {
-		gpusim_kernel(arguments);
+		gpusim_kernel(function, arguments);
 		return;
 	}
 	for (; (size_t)extra[0] != END; extra += 2) {
@@ -211,7 +211,6 @@ SIM_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, 
 			      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
 			      void *stream, void **arguments, void **extra)
 {
-	(void)function;
 	(void)grid_x;
 	(void)grid_y;
 	(void)grid_z;
@@ -220,7 +219,7 @@ SIM_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, 
 	(void)block_z;
 	(void)shared;
 	(void)stream;
-	launch(arguments, extra);
+	launch(function, arguments, extra);
 	return GPUSIM_SUCCESS;
 }
 
@@ -237,8 +236,7 @@ SIM_EXPORT int cuLaunchKernelEx(const void *configuration, void *function, void 
 				void **extra)
 {
 	(void)configuration;
-	(void)function;
-	launch(arguments, extra);
+	launch(function, arguments, extra);
 	return GPUSIM_SUCCESS;
 }
 

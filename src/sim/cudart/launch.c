@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/conjunction.h"
 #include "sim/core/copy.h"
 #include "sim/core/properties.h"
 #include "sim/core/thread.h"
@@ -38,9 +39,12 @@ SIM_EXPORT void __cudaUnregisterFatBinary(void **handle)
 	free(handle);
 }
 
-SIM_EXPORT void __cudaRegisterFunction(void **handle)
+SIM_EXPORT void __cudaRegisterFunction(void **handle, const char *function, char *device_function,
+				       const char *name)
 {
 	(void)handle;
+	(void)device_function;
+	gpusim_conjunction_register(function, name);
 }
 
 SIM_EXPORT void __cudaRegisterVar(void **handle)
@@ -91,12 +95,11 @@ SIM_EXPORT int cudaLaunchKernel(const void *function, struct dimensions grid,
 				struct dimensions block, void **arguments, size_t shared,
 				void *stream)
 {
-	(void)function;
 	(void)grid;
 	(void)block;
 	(void)shared;
 	(void)stream;
-	gpusim_kernel(arguments);
+	gpusim_kernel(function, arguments);
 	return GPUSIM_SUCCESS;
 }
 
@@ -111,8 +114,7 @@ SIM_EXPORT int cudaLaunchKernelExC(const void *configuration, const void *functi
 				   void **arguments)
 {
 	(void)configuration;
-	(void)function;
-	gpusim_kernel(arguments);
+	gpusim_kernel(function, arguments);
 	return GPUSIM_SUCCESS;
 }
 

@@ -336,6 +336,6 @@ SIM_EXPORT int cudnnBackendExecute(void *handle, struct descriptor *plan, struct
 	(void)handle;
 	(void)plan;
 	(void)pack;
-	gpusim_kernel(NULL);
+	gpusim_kernel(NULL, NULL);
 	return CUDNN_OK;
 }

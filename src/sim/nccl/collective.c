@@ -1,8 +1,9 @@
 /*
  * NCCL's collectives.
  *
- * Nothing reaches another process.  What a rank would get from the others it gets from itself, as far
- * as its bytes are known: right whenever the ranks agree, which is what PyTorch compares at the start.
+ * Nothing reaches another process.  What a rank would get from the others it gets from itself, as
+ * far as its bytes are known: right whenever the ranks agree, which is what PyTorch compares at the
+ * start.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +13,9 @@
 #include "sim/nccl/nccl.h"
 #include "sim/standin.h"
 
-enum { PENDING = 256 };
+enum {
+	PENDING = 256
+};
 
 /* A broadcast of the group under way. */
 struct broadcast {
@@ -28,7 +31,7 @@ static _Thread_local int group_depth;
 
 static size_t bytes_of(size_t count, int type)
 {
-	static const uint8_t sizes[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
+	static const uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 	return type >= 0 && type < (int)sizeof(sizes) ? count * sizes[type] : count;
 }
@@ -77,8 +80,8 @@ SIM_EXPORT int ncclAllReduce(const void *from, void *to, size_t count, int type,
 	return NCCL_OK;
 }
 
-SIM_EXPORT int ncclReduce(const void *from, void *to, size_t count, int type, int operation, int root,
-			  struct nccl_comm *comm, void *stream)
+SIM_EXPORT int ncclReduce(const void *from, void *to, size_t count, int type, int operation,
+			  int root, struct nccl_comm *comm, void *stream)
 {
 	(void)operation;
 	(void)stream;
@@ -96,7 +99,7 @@ SIM_EXPORT int ncclBroadcast(const void *from, void *to, size_t count, int type,
 	if (comm->rank == root)
 		move(to, from, size);
 	if (group_depth && pending_count < PENDING)
-		pending[pending_count++] = (struct broadcast){ to, size, comm->rank == root };
+		pending[pending_count++] = (struct broadcast){to, size, comm->rank == root};
 	return NCCL_OK;
 }
 
@@ -162,7 +165,8 @@ SIM_EXPORT int ncclSend(const void *from, size_t count, int type, int peer, stru
 	return NCCL_OK;
 }
 
-SIM_EXPORT int ncclRecv(void *to, size_t count, int type, int peer, struct nccl_comm *comm, void *stream)
+SIM_EXPORT int ncclRecv(void *to, size_t count, int type, int peer, struct nccl_comm *comm,
+			void *stream)
 {
 	(void)peer;
 	(void)comm;

@@ -14,7 +14,10 @@ struct unique_id {
 	char bytes[128];
 };
 
-enum { VERSION = 22900, NO_COLOR = -1 };
+enum {
+	VERSION = 22900,
+	NO_COLOR = -1
+};
 
 static int new_comm(struct nccl_comm **comm, int size, int rank, int device)
 {
@@ -23,7 +26,7 @@ static int new_comm(struct nccl_comm **comm, int size, int rank, int device)
 	*comm = calloc(1, sizeof(**comm));
 	if (!*comm)
 		return NCCL_SYSTEM_ERROR;
-	**comm = (struct nccl_comm){ rank, size, device };
+	**comm = (struct nccl_comm){rank, size, device};
 	return NCCL_OK;
 }
 
@@ -142,7 +145,8 @@ SIM_EXPORT int ncclCommCuDevice(const struct nccl_comm *comm, int *device)
 	return NCCL_OK;
 }
 
-SIM_EXPORT int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size, void **handle)
+SIM_EXPORT int ncclCommRegister(const struct nccl_comm *comm, void *buffer, size_t size,
+				void **handle)
 {
 	(void)comm;
 	(void)size;
