@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "test_files.h"
 #include "trace/layout.h"
@@ -292,6 +293,47 @@ static void read_while_written(void)
 	close(fd);
 }
 
+static void *race(void *context)
+{
+	struct writer *writer = context;
+
+	while (!atomic_load(&writer->stop))
+		__atomic_fetch_add(&writer->build.state->begun, 5, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Marks that never let a copy be sound are waited for, but not for long. */
+static void faster_than_reading(void)
+{
+	int fd = open(test_path(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+	struct writer writer = {.stop = false};
+	struct snapshot snapshot;
+	struct timespec start, end;
+	pthread_t thread;
+	uint8_t *bytes;
+
+	EXPECT(ftruncate(fd, LAYOUT_SIZE_MIN) == 0);
+	bytes = mmap(NULL, LAYOUT_SIZE_MIN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		exit(TEST_FAIL);
+	build_init_at(&writer.build, bytes, LAYOUT_SIZE_MIN);
+	add_twins(&writer.build);
+	build_steps(&writer.build, 100);
+	EXPECT(pthread_create(&thread, NULL, race, &writer) == 0);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	EXPECT(take(&snapshot));
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	EXPECT(snapshot.hurried);
+	EXPECT(end.tv_sec - start.tv_sec >= 1 && end.tv_sec - start.tv_sec <= 4);
+	expect_twins(&snapshot, 100);
+	snapshot_release(&snapshot);
+	atomic_store(&writer.stop, true);
+	pthread_join(thread, NULL);
+	build_release(&writer.build);
+	munmap(bytes, LAYOUT_SIZE_MIN);
+	close(fd);
+}
+
 int main(void)
 {
 	nothing_yet();
@@ -301,6 +343,7 @@ int main(void)
 	cut_files();
 	longer_items();
 	read_while_written();
+	faster_than_reading();
 	unlink(test_path());
 	return test_result();
 }
