@@ -251,7 +251,9 @@ real_fill() {
 	size=$(sed -n 's/^# download: //p' "$requirements")
 	say "installs the training libraries of tests/real into $venv, download $size"
 	quietly "$with" -m venv --without-pip "$venv"
-	build/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	build/venv/bin/python -c '
+import os, sysconfig
+print(os.path.realpath(sysconfig.get_path("purelib")))' \
 		>"$(echo "$venv"/lib/python*/site-packages)/pytorch.pth"
 	quietly "$venv/bin/python" -m pip --disable-pip-version-check \
 		install --no-deps -r "$requirements" ||
