@@ -10,6 +10,15 @@
 
 static const uint64_t memory_max = 900ull << 20; /* bytes, of a gibibyte in all */
 static const uint64_t wait_max = 2000000000;	 /* ns */
+static const uint64_t still_max = 100000000;	 /* ns: a writer of that kind does something */
+
+/* For a moment at which a copy can be sound. */
+struct wait {
+	uint64_t until; /* ns on the clock */
+	uint64_t begun; /* seen last ... */
+	uint64_t since; /* ... since then */
+	bool timed_out;
+};
 
 static uint64_t clock_now(void)
 {
@@ -108,11 +117,26 @@ static bool copy_sound(const struct snapshot *snapshot)
 	return snapshot->state.begun <= snapshot->steps + 1;
 }
 
+/*
+ * True when it is no use to copy once more: time is up, or `begun` is too high and
+ * stays so, which is damage, since no writer is at work.
+ */
+static bool waited_enough(const struct snapshot *snapshot, struct wait *wait)
+{
+	uint64_t now = clock_now();
+
+	if (snapshot->state.begun != wait->begun) {
+		wait->begun = snapshot->state.begun;
+		wait->since = now;
+	}
+	wait->timed_out = now > wait->until;
+	return wait->timed_out || now > wait->since + still_max;
+}
+
 int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, const char *path,
 		  struct message *why)
 {
-	uint64_t until = clock_now() + wait_max;
-	uint64_t begun_before = 0;
+	struct wait wait = {.until = clock_now() + wait_max};
 	struct budget budget;
 
 	for (;;) {
@@ -120,15 +144,12 @@ int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, cons
 			snapshot_release(snapshot);
 			return message_set(why, "%s: cut short before its state", path);
 		}
-		/* A number that is too high and stays so is damaged: no writer is at work. */
-		if (copy_sound(snapshot) || snapshot->state.begun == begun_before ||
-		    clock_now() > until)
+		if (copy_sound(snapshot) || waited_enough(snapshot, &wait))
 			break;
-		begun_before = snapshot->state.begun;
 		snapshot_release(snapshot);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
-	snapshot->hurried = !copy_sound(snapshot) && snapshot->state.begun != begun_before;
+	snapshot->hurried = wait.timed_out;
 	if (budget.spent) {
 		snapshot_release(snapshot);
 		return message_set(why, "%s: takes more than %" PRIu64 " MiB to read", path,

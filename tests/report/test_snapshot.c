@@ -320,6 +320,8 @@ static void faster_than_reading(void)
 	add_twins(&writer.build);
 	build_steps(&writer.build, 100);
 	EXPECT(pthread_create(&thread, NULL, race, &writer) == 0);
+	while (__atomic_load_n(&writer.build.state->begun, __ATOMIC_RELAXED) < 200)
+		sched_yield();
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	EXPECT(take(&snapshot));
 	clock_gettime(CLOCK_MONOTONIC, &end);
