@@ -84,7 +84,7 @@ static void give_back(const struct block_table *table)
 }
 
 /* A slot is passed once it is empty; closing its gap may bring in another block. */
-static void move_some(struct block_table *table)
+__attribute__((noinline)) static void move_some(struct block_table *table)
 {
 	struct block_slots *old = &table->old;
 
@@ -105,7 +105,7 @@ static void move_some(struct block_table *table)
 	}
 }
 
-static bool grow(struct block_table *table)
+__attribute__((cold, noinline)) static bool grow(struct block_table *table)
 {
 	struct block_slots larger = {.bits = table->now.slots ? table->now.bits + 1 : FIRST_BITS};
 
@@ -136,7 +136,8 @@ bool blocks_put(struct block_table *table, const struct block *block, struct blo
 	else
 		table->count++;
 	table->now.slots[i] = *block;
-	move_some(table);
+	if (table->old.slots)
+		move_some(table);
 	return true;
 }
 
@@ -145,6 +146,7 @@ bool blocks_take(struct block_table *table, uint64_t address, struct block *bloc
 	if (!take_from(&table->now, address, block) && !take_from(&table->old, address, block))
 		return false;
 	table->count--;
-	move_some(table);
+	if (table->old.slots)
+		move_some(table);
 	return true;
 }

@@ -38,20 +38,24 @@ static void open_ledger(struct ledger *ledger, uint32_t device)
 	__atomic_store_n(&ledger->used, true, __ATOMIC_RELEASE);
 }
 
-struct ledger *ledger_of(int device)
+__attribute__((cold, noinline)) static struct ledger *make_ledger(uint32_t device)
 {
-	struct ledger *ledger;
+	struct ledger *ledger = &ledgers[device];
 
-	if (device < 0 || device >= GPULEAK_DEVICES_MAX)
-		return NULL;
-	ledger = &ledgers[device];
-	if (__atomic_load_n(&ledger->used, __ATOMIC_ACQUIRE))
-		return ledger;
 	pthread_mutex_lock(&ledgers_lock);
 	if (!ledger->used)
-		open_ledger(ledger, (uint32_t)device);
+		open_ledger(ledger, device);
 	pthread_mutex_unlock(&ledgers_lock);
 	return ledger;
+}
+
+struct ledger *ledger_of(int device)
+{
+	if (device < 0 || device >= GPULEAK_DEVICES_MAX)
+		return NULL;
+	if (__atomic_load_n(&ledgers[device].used, __ATOMIC_ACQUIRE))
+		return &ledgers[device];
+	return make_ledger((uint32_t)device);
 }
 
 struct ledger *ledger_if_used(unsigned device)
@@ -139,8 +143,8 @@ static uint32_t overflow_site(struct ledger *ledger, uint32_t source, uint32_t f
 }
 
 /* A stack whose addresses are new: resolve it, and look whether its content is. */
-static uint32_t resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
-			     uint32_t flags)
+__attribute__((cold, noinline)) static uint32_t
+resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source, uint32_t flags)
 {
 	struct gpuleak_site item = {
 		.device = (uint16_t)ledger->device,
@@ -245,8 +249,9 @@ static void site_free(struct ledger *ledger, const struct block *block)
  * (a graph's pool put back to a checkpoint) re-creates the block: it keeps its site
  * and its birth.
  */
-static void keep_older(struct ledger *ledger, struct block_table *table, const struct block *older,
-		       uint64_t size)
+__attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
+						       struct block_table *table,
+						       const struct block *older, uint64_t size)
 {
 	struct ledger_site *site = ledger_site(ledger, older->site);
 	struct block kept = *older;

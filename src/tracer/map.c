@@ -40,7 +40,7 @@ static void copy_some(struct map *map)
 	}
 }
 
-static bool map_grow(struct map *map)
+__attribute__((cold, noinline)) static bool map_grow(struct map *map)
 {
 	struct map_slots larger = {.bits = map->now.slots ? map->now.bits + 1 : FIRST_BITS};
 

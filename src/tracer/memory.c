@@ -24,7 +24,7 @@ void memory_give(void *memory, size_t size)
 	errno = saved;
 }
 
-static bool array_grow(struct memory_array *array)
+__attribute__((cold, noinline)) static bool array_grow(struct memory_array *array)
 {
 	size_t capacity = array->capacity ? 2 * array->capacity : 4096 / array->item_size + 1;
 	size_t old_size = array->capacity * array->item_size;

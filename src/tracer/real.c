@@ -22,15 +22,19 @@ static _Atomic(void *) found[REAL_COUNT];
 /* What the loader had unloaded by then; stored after `found`, loaded before it. */
 static _Atomic(unsigned long long) found_after[REAL_COUNT];
 
+__attribute__((cold, noinline)) static void *look_up(enum real_function function)
+{
+	void *real = native_find_export(names[function].object, names[function].symbol);
+
+	atomic_store_explicit(&found[function], real, memory_order_relaxed);
+	return real;
+}
+
 void *real_find(enum real_function function)
 {
 	void *real = atomic_load_explicit(&found[function], memory_order_relaxed);
 
-	if (real)
-		return real;
-	real = native_find_export(names[function].object, names[function].symbol);
-	atomic_store_explicit(&found[function], real, memory_order_relaxed);
-	return real;
+	return real ? real : look_up(function);
 }
 
 /* Ends at the first object: each carries the counter. */
@@ -44,12 +48,10 @@ static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
 void *real_find_loaded(enum real_function function)
 {
 	unsigned long long unloads = 0;
-	void *real;
 
 	native_loader_walk(read_unloads, &unloads);
 	if (atomic_load_explicit(&found_after[function], memory_order_acquire) != unloads) {
-		real = native_find_export(names[function].object, names[function].symbol);
-		atomic_store_explicit(&found[function], real, memory_order_relaxed);
+		look_up(function);
 		atomic_store_explicit(&found_after[function], unloads, memory_order_release);
 	}
 	return real_find(function);

@@ -13,7 +13,8 @@ enum {
 };
 
 /* A page counts once its sequence is set; until then readers pass it by. */
-static void claim_page(struct ring_cursor *cursor, struct ring_totals before)
+__attribute__((noinline)) static void claim_page(struct ring_cursor *cursor,
+						 struct ring_totals before)
 {
 	uint64_t claim = __atomic_fetch_add(&trace.state->ring_claimed, 1, __ATOMIC_RELAXED);
 	struct gpuleak_ring_page *page = &trace.ring[claim % trace.ring_pages];

@@ -27,7 +27,7 @@ void thread_init(void)
 	have_key = pthread_key_create(&at_exit, give_stack) == 0;
 }
 
-static struct stack *take_stack(void)
+__attribute__((cold, noinline)) static struct stack *take_stack(void)
 {
 	struct stack *stack;
 

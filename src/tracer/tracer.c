@@ -171,7 +171,7 @@ static bool start_recording(void)
 	return tracer_recording();
 }
 
-bool tracer_take_event(void)
+__attribute__((cold, noinline)) static bool take_unusual_event(void)
 {
 	switch (get_state()) {
 	case TRACER_RECORDING:
@@ -184,6 +184,11 @@ bool tracer_take_event(void)
 	default:
 		return !atomic_load(&paused_before) && start_recording();
 	}
+}
+
+bool tracer_take_event(void)
+{
+	return tracer_recording() || take_unusual_event();
 }
 
 void tracer_drop_event(void)
