@@ -3,8 +3,8 @@
 
     generate.py LIST SONAME OUTPUT.c OUTPUT.map [SOURCE.c ...]
 
-LIST names the functions; docs/simulated-gpu.md has its form. What the hand-written SOURCEs export is
-exported as well. A stub is weak, so that a hand-written function of that name takes its place.
+LIST names the functions; docs/simulated-gpu.md has its form. What the hand-written SOURCEs export
+is exported as well. A stub is weak, so that a hand-written function of that name takes its place.
 """
 from __future__ import annotations
 

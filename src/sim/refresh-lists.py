@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Add to lists/ what an installed PyTorch imports from CUDA's libraries, and say what is new.
 
-    refresh-lists.py [--check] [--headers DIR]... TORCH...
+    refresh-lists.py [--check] [--complete] [--headers DIR]... TORCH...
 
 TORCH is a torch folder in some site-packages, or any folder with shared libraries. DIR is a folder
 with CUDA's headers: from the prototypes there come the rules of the functions that are new. Lines
 already in a list stay as they are. --check writes nothing and ends with 1 if something is new.
+--complete adds every function of the headers, as one that isn't simulated, so that extensions
+which import more than PyTorch does can be loaded.
 """
 from __future__ import annotations
 
@@ -26,12 +28,27 @@ UNVERSIONED = [
     (r"cu[A-Z]", "cuda"),
 ]
 
-# Libraries whose functions are calculations and descriptors: they succeed, and fill what they return.
+# Libraries of calculations and descriptors: their functions succeed, and fill what they return.
 CALCULATIONS = {"cublas", "cublaslt", "cusolver", "cusparse", "cufft", "curand", "cudnn"}
 # Those that only watch: they succeed and see nothing.
 WATCHERS = {"cupti", "nvtoolsext"}
 
 PROTOTYPE = re.compile(r"\b(cu(?:solver|sparse|fft|blas|rand|dnn)\w+)\s*\(([^()]*)\)\s*;", re.S)
+
+# Where each library's functions are declared, and how they begin.
+HEADERS = {
+    "cudart": (["cuda_runtime_api.h"], "cuda"),
+    "cuda": (["cuda.h"], "cu"),
+    "cublas": (["cublas_api.h"], "cublas"),
+    "cublaslt": (["cublasLt.h"], "cublasLt"),
+    "cusolver": (["cusolverDn.h", "cusolverSp.h", "cusolver_common.h"], "cusolver"),
+    "cusparse": (["cusparse.h"], "cusparse"),
+    "cufft": (["cufft.h", "cufftXt.h"], "cufft"),
+    "curand": (["curand.h"], "curand"),
+    "cudnn": (["cudnn_graph.h", "cudnn_ops.h", "cudnn_cnn.h", "cudnn_adv.h"], "cudnn"),
+    "nccl": (["nccl.h"], "nccl"),
+    "nvrtc": (["nvrtc.h"], "nvrtc"),
+}
 
 
 def undefined_symbols(path: Path) -> set[tuple[str, str]]:
@@ -48,7 +65,7 @@ def undefined_symbols(path: Path) -> set[tuple[str, str]]:
 
 
 def looked_up(path: Path, functions: set[str]) -> set[str]:
-    """The driver's functions that one of PyTorch's libraries names in its strings, to look them up."""
+    """The driver's functions that one of PyTorch's libraries has in its strings, to look them up."""
     if not functions or not re.match(r"lib(c10|torch|caffe2)", path.name):
         return set()
     words = re.findall(rb"\0((?:cu|nvml)[A-Z]\w+)(?=\0)", path.read_bytes())
@@ -60,7 +77,8 @@ def driver_functions(folders: list[Path]) -> set[str]:
     for folder in folders:
         for name in ("cuda.h", "nvml.h"):
             if (folder / name).exists():
-                functions.update(re.findall(r"\b((?:cu|nvml)[A-Z]\w+)\s*\(", (folder / name).read_text()))
+                text = (folder / name).read_text()
+                functions.update(re.findall(r"\b((?:cu|nvml)[A-Z]\w+)\s*\(", text))
     return functions
 
 
@@ -128,6 +146,22 @@ def rules_from_headers(folders: list[Path]) -> dict[str, str]:
     return rules
 
 
+def declared(library: str, folders: list[Path]) -> set[str]:
+    """The functions that the headers declare for one library, older forms (`_v2`) included."""
+    headers, prefix = HEADERS.get(library, ([], ""))
+    names: set[str] = set()
+    for path in (folder / header for folder in folders for header in headers):
+        if not path.exists():
+            continue
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(errors="replace"), flags=re.S)
+        text = re.sub(r"__dv\([^)]*\)", "", text)
+        alias = rf"^\s*#\s*define\s+{prefix}[A-Z]\w+\s+({prefix}[A-Z]\w+_v\d+)\s*$"
+        names.update(re.findall(alias, text, re.M))
+        text = re.sub(r"^\s*#.*(\\\n.*)*", "", text, flags=re.M)
+        names.update(re.findall(rf"\b({prefix}[A-Z]\w+)\s*\([^()]*\)\s*;", text))
+    return names
+
+
 def rule_of(name: str, library: str, rules: dict[str, str]) -> str:
     if name.endswith("GetErrorString"):
         return "text"
@@ -137,18 +171,21 @@ def rule_of(name: str, library: str, rules: dict[str, str]) -> str:
         return ""
     if rules.get(name):
         return "ok " + rules[name]
-    return "ok" if re.search(r"[a-z](Create|Destroy|Set|Get)[A-Z_]|(Create|Destroy)$", name) else "compute"
+    quiet = re.search(r"[a-z](Create|Destroy|Set|Get)[A-Z_]|(Create|Destroy)$", name)
+    return "ok" if quiet else "compute"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if something is new")
     parser.add_argument("--headers", action="append", type=Path, default=[], metavar="DIR")
+    parser.add_argument("--complete", action="store_true", help="add all that the headers have")
     parser.add_argument("torch", nargs="+", type=Path)
     arguments = parser.parse_args()
 
     lines, nodes = read_lists()
-    known = {stem: {line.split()[0] for line in text if line.split()} for stem, text in lines.items()}
+    known = {stem: {line.split()[0] for line in text if line.split()}
+             for stem, text in lines.items()}
     rules = rules_from_headers(arguments.headers)
     drivers = driver_functions(arguments.headers)
     new: dict[str, set[str]] = {}
@@ -160,10 +197,18 @@ def main() -> int:
                 if library and name not in known[library]:
                     new.setdefault(library, set()).add(name)
 
+    found = {library: set(names) for library, names in new.items()}
+    if arguments.complete:
+        for library in HEADERS:
+            more = declared(library, arguments.headers) - known[library]
+            if more:
+                new.setdefault(library, set()).update(more)
+
     for library, names in sorted(new.items()):
         print(f"{library}: {len(names)} new: {' '.join(sorted(names))}")
         for name in names:
-            lines[library].append(f"{name} {rule_of(name, library, rules)}".strip())
+            rule = rule_of(name, library, rules) if name in found.get(library, ()) else ""
+            lines[library].append(f"{name} {rule}".strip())
         if not arguments.check:
             head = [line for line in lines[library] if not line or line[0] in "#@"]
             body = sorted(line for line in lines[library] if line and line[0] not in "#@")

@@ -69,6 +69,11 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 
 	(void)cookie;
 	(void)flag;
+	/* Programs that don't use CUDA's runtime ask for these without a version. */
+	if (strcmp(file, "libcuda.so") == 0)
+		file = "libcuda.so.1";
+	else if (strcmp(file, "libnvidia-ml.so") == 0)
+		file = "libnvidia-ml.so.1";
 	for (size_t i = 0; i < SONAMES; i++) {
 		if (strcmp(file, sonames[i]) || folder_length + strlen(file) >= LONGEST)
 			continue;

@@ -94,27 +94,35 @@ static void drop_old(void)
 			remove_entries(i, i + 1);
 }
 
-/* A new entry for the caller to fill; NULL: it won't be remembered. */
+/* An entry for the caller to fill and insert; NULL: it won't be remembered. */
 static struct entry *new_entry(uint64_t address, size_t size)
 {
 	struct entry *entry;
+
+	if (size == 0 || size > ENTRY_BYTES)
+		return NULL;
+	entry = malloc(sizeof(*entry) + size);
+	if (entry)
+		*entry =
+			(struct entry){.address = address, .born = kernels, .size = (uint32_t)size};
+	return entry;
+}
+
+/* Takes `entry` over; it may be NULL.  What else is known of the range is dropped. */
+static void insert(struct entry *entry, uint64_t address, size_t size)
+{
 	unsigned at;
 
 	gpusim_shadow_drop(address, size);
-	if (size == 0 || size > ENTRY_BYTES)
-		return NULL;
+	if (!entry)
+		return;
 	if (entry_count == ENTRIES || entry_bytes + size > ALL_BYTES)
 		make_room();
-	entry = malloc(sizeof(*entry) + size);
-	if (!entry)
-		return NULL;
-	*entry = (struct entry){.address = address, .born = kernels, .size = (uint32_t)size};
 	at = entry_after(address);
 	memmove(&entries[at + 1], &entries[at], (entry_count - at) * sizeof(entries[0]));
 	entries[at] = entry;
 	entry_count++;
 	entry_bytes += size;
-	return entry;
 }
 
 /* The entry that holds all of the range; NULL: none does. */
@@ -139,39 +147,34 @@ void gpusim_shadow_write(uint64_t address, const void *bytes, size_t size)
 	entry = new_entry(address, size);
 	if (entry)
 		memcpy(entry->bytes, bytes, size);
+	insert(entry, address, size);
 	gpusim_unlock();
 }
 
 void gpusim_shadow_fill(uint64_t address, int value, size_t size)
 {
-	struct entry *entry = NULL;
+	struct entry *entry;
 
 	gpusim_lock();
-	if (size <= FILL_BYTES)
-		entry = new_entry(address, size);
-	else
-		gpusim_shadow_drop(address, size);
+	entry = size <= FILL_BYTES ? new_entry(address, size) : NULL;
 	if (entry)
 		memset(entry->bytes, value, size);
+	insert(entry, address, size);
 	gpusim_unlock();
 }
 
 void gpusim_shadow_move(uint64_t to, uint64_t from, size_t size)
 {
-	uint8_t bytes[ENTRY_BYTES];
 	struct entry *source, *entry;
 
 	if (atomic_load_explicit(&entry_count, memory_order_relaxed) == 0)
 		return;
 	gpusim_lock();
 	source = entry_around(from, size);
-	if (source)
-		memcpy(bytes, source->bytes + (from - source->address), size);
 	entry = source ? new_entry(to, size) : NULL;
 	if (entry)
-		memcpy(entry->bytes, bytes, size);
-	else
-		gpusim_shadow_drop(to, size);
+		memcpy(entry->bytes, source->bytes + (from - source->address), size);
+	insert(entry, to, size);
 	gpusim_unlock();
 }
 
