@@ -292,9 +292,14 @@ SIM_EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
 	return NOT_SUPPORTED;
 }
 
-SIM_EXPORT int nvmlDeviceGetGpuFabricInfoV(void *device, void *info)
+/* No fabric: all but the version, whose lower bits are the structure's size, is zero. */
+SIM_EXPORT int nvmlDeviceGetGpuFabricInfoV(void *device, unsigned *info)
 {
+	size_t size = *info & 0xffffff;
+
 	(void)device;
-	(void)info;
-	return NOT_SUPPORTED;
+	if (size < sizeof(*info) || size > 256)
+		return INVALID_ARGUMENT;
+	memset(info + 1, 0, size - sizeof(*info));
+	return GPUSIM_SUCCESS;
 }
