@@ -82,10 +82,29 @@ static int is_library(const struct dirent *entry)
 	return strstr(entry->d_name, ".so") != NULL;
 }
 
-/* Every stand-in in lib/ beside the audit library. */
+/* lib/ beside the audit library. */
+static char *stand_in_folder(const char *sim)
+{
+	return text_format("%.*s/lib", (int)(strrchr(sim, '/') - sim), sim);
+}
+
+/*
+ * Triton looks for libcuda.so.1 by itself, to link its kernels' launcher against.  What
+ * the user has set stays.
+ */
+static void set_triton_libcuda(struct environment *environment, const char *sim)
+{
+	char *folder = stand_in_folder(sim);
+
+	if (!getenv("TRITON_LIBCUDA_PATH"))
+		environment_set(environment, "TRITON_LIBCUDA_PATH", folder);
+	free(folder);
+}
+
+/* Every stand-in in lib/. */
 static int list_add_stand_ins(struct names *list, const char *sim)
 {
-	char *folder = text_format("%.*s/lib", (int)(strrchr(sim, '/') - sim), sim);
+	char *folder = stand_in_folder(sim);
 	struct dirent **entries = NULL;
 	int count = scandir(folder, &entries, is_library, alphasort);
 	int ret = count > 0 ? 0 : -1;
@@ -169,6 +188,8 @@ int preload_set(struct environment *environment, const struct parts *parts, bool
 	list_set(environment, "LD_PRELOAD", &preload, " :", "libgpuleak.so");
 	if (audit.count > 0)
 		list_set(environment, "LD_AUDIT", &audit, ":", "libgpuleak-sim.so");
+	if (sim)
+		set_triton_libcuda(environment, parts->sim);
 	ret = 0;
 out:
 	names_release(&preload);
