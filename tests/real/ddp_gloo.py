@@ -1,6 +1,6 @@
 """DistributedDataParallel over gloo, 2 ranks with a GPU each, started by torchrun."""
 
-# launch: torch.distributed.run --nproc-per-node 2 --master-port 0
+# launch: torch.distributed.run --standalone --nproc-per-node 2
 # devices: 2
 # ranks: 2
 # expect: clean
