@@ -11,7 +11,7 @@ Sets up (scripts/setup.sh --tests) and runs every step; the last line is the num
 result.
 
   --only STEP   only this step; may be given again. Setting up is a step, too
-  --long        also the long fuzz and soak tests
+  --long        also the long fuzz and soak tests, and clang-tidy, which takes longer than all else
   --list        print the steps and stop
   -h, --help    this text
 
@@ -143,7 +143,13 @@ for path in sys.argv[1:]:
     compile(open(path, encoding="utf-8").read(), path, "exec")'
 }
 
-wanted() { [ ${#only[@]} = 0 ] || [[ " ${only[*]} " = *" $1 "* ]]; }
+wanted() {
+	if [ ${#only[@]} != 0 ]; then
+		[[ " ${only[*]} " = *" $1 "* ]]
+	else
+		$long || [ "$1" != tidy ]
+	fi
+}
 
 # A terminal gets a step's output as it comes, everybody else only that of a step that fails.
 run_step() {
