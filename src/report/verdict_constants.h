@@ -29,9 +29,9 @@
 #define SILENCE_LARGEST 1.5 /* ... and its largest gaps */
 
 /* Slowing down? */
-#define LAPLACE	      -2.0 /* the trend test's score: below, births came early */
-#define LAPLACE_KNOWN -2.5 /* ... of a site that is known to give back, so no cache */
-#define LAPLACE_FEW   -1.3 /* ... of fewer than ROUNDS_MANY uneven rounds */
+#define LAPLACE	      -2.5 /* the trend test's score: below, births came early */
+#define LAPLACE_CACHE -2.0 /* ... of up to 32 rounds of a site that gives nothing back */
+#define LAPLACE_FEW   -1.3 /* ... of fewer than ROUNDS_MANY uneven ones of such a site */
 #define RATIO_FADED   0.5  /* births of the late half by those of the early: below, PLATEAU */
 #define RATIO_SLOWING 0.8  /* ... below, GROWING */
 
@@ -40,21 +40,20 @@
 #define NET_BLOCKS 4   /* births that stay, below which the count says nothing */
 
 /* One block, ever larger. */
-#define SWELL_LEVELS	 12   /* live buckets needed */
-#define SWELL_RISES	 10   /* rises needed, or ROUNDS_LEAK even ones */
-#define SWELL_RISE_EVEN	 2.0  /* even: the largest rise by the median one */
-#define SWELL_RISE_SHARE 0.4  /* of the growth, in a single rise: a jump */
-#define SWELL_LATE	 0.11 /* of the growth, in the last quarter: still going */
-#define SWELL_BLOCKS	 1.5  /* growth of the live count: more isn't a replacement */
-#define SWELL_BYTES	 1.3  /* growth of the live bytes */
-#define SWELL_DEMAND	 2.0  /* by the growth of the demand: less is the workload */
-
+#define SWELL_LEVELS	   12	/* live buckets needed */
+#define SWELL_RISES	   10	/* rises needed, or ROUNDS_LEAK even ones */
+#define SWELL_RISE_EVEN	   2.0	/* even: the largest rise by the median one */
+#define SWELL_RISE_SHARE   0.4	/* of the growth, in a single rise: a jump */
+#define SWELL_LATE	   0.11 /* of the growth, in the last quarter: still going */
+#define SWELL_BLOCKS	   1.5	/* growth of the live count: more isn't a replacement */
+#define SWELL_BYTES	   1.3	/* growth of the live bytes */
+#define SWELL_DEMAND	   2.0	/* by the growth of the demand: less is the workload */
+#define SWELL_ROUNDS_ALIVE 2	/* rounds that may be alive */
 #define SWELL_OWN_MOST	   1.5	/* of the site's own rise: more demand may be the inputs' ... */
 #define SWELL_OWN_LEAST	   0.5	/* ... and a fall by more may hide them */
-#define SWELL_ROUND	   0.08 /* of what it began with, added at a time: growth from nothing, or */
-#define SWELL_LEAST	   5.0	/* the least factor that is growth from nothing */
-#define SWELL_ROUNDS_ALIVE 2	/* rounds that may be alive */
-#define SWELL_PURE	   0.7	/* of the live buckets: a larger factor is growth from nothing */
+#define SWELL_ROUND	   0.08 /* of what it began with, more each time: growth from nothing ... */
+#define SWELL_LEAST	   5.0	/* ... by at least this factor ... */
+#define SWELL_PURE	   0.7	/* ... or by more than this share of the live buckets */
 #define SWELL_SHARE	   0.25 /* of the site's bytes: a demand beside them that is less is unknown */
 #define SWELL_EARLY	   0.11 /* of the run: middle of the blocks of `demand_first` ... */
 #define SWELL_LATER	   0.94 /* ... and of `demand_last` */

@@ -134,7 +134,7 @@ static bool is_leak(const struct rounds *rounds)
 		return false;
 	span = (double)(rounds->cut - rounds->ranges[0].lo) / (double)rounds->width + 1;
 	return rounds->count >= POOL_SPAN * floor(span) &&
-	       !(trend.score < LAPLACE && trend.ratio < RATIO_SLOWING);
+	       !(trend.score < LAPLACE_CACHE && trend.ratio < RATIO_SLOWING);
 }
 
 /* Leaves out early ones that the others don't go on from. */

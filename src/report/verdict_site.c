@@ -458,9 +458,10 @@ static void judge_many(struct verdict_site *site, const struct facts *facts)
 	double span = (double)(rounds->cut - rounds->ranges[0].lo);
 	double missing = span_needed(facts->now) - span;
 	uint32_t wanted = rounds_wanted(facts, &trend);
+	bool maybe_cache = rounds->exact && !facts->release.known;
+	double slow = maybe_cache ? LAPLACE_CACHE : LAPLACE;
 
-	if (trend.score < (facts->release.known ? LAPLACE_KNOWN : LAPLACE) &&
-	    trend.ratio < RATIO_SLOWING) {
+	if (trend.score < slow && trend.ratio < RATIO_SLOWING) {
 		site->late_ratio = trend.ratio;
 		site->since = step_of(rounds->ranges[0].lo + (int64_t)(span / 2));
 		if (trend.ratio < RATIO_FADED)
