@@ -8,7 +8,7 @@
 
 #include "score.h"
 
-#define SEEDS_HELD_OUT 1000000
+#define SEEDS_HELD_OUT 2000000
 
 struct seeds {
 	uint64_t first;

@@ -173,7 +173,7 @@ void world_run(struct world *world)
 
 void list_add(struct list *list, uint32_t block)
 {
-	if (list->count == list->room) {
+	if (list->first && list->count == list->room) {
 		memmove(list->blocks, list->blocks + list->first,
 			(list->count - list->first) * sizeof(*list->blocks));
 		list->count -= list->first;
