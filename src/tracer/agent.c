@@ -21,9 +21,10 @@
 
 enum agent_state {
 	AGENT_NONE = 0,
-	AGENT_ASKED = 1, /* a pending call is queued */
-	AGENT_READY = 2, /* the hooks are registered */
-	AGENT_FAILED = 3,
+	AGENT_ASKED = 1,   /* a pending call is queued */
+	AGENT_RUNNING = 2, /* a thread is at it; Python may let another one run meanwhile */
+	AGENT_READY = 3,   /* the hooks are registered */
+	AGENT_FAILED = 4,
 };
 
 static _Atomic(int) agent_state;
@@ -47,7 +48,17 @@ static PyObject *put(PyObject *self, PyObject *args)
 	return python_api.none;
 }
 
-/* Calls a function of agent.py; an exception ends here.  New reference or NULL. */
+/*
+ * Our exceptions end here.  But a signal's handler may run within our code: what it
+ * raises to end the program (KeyboardInterrupt, SystemExit) stays set for the program.
+ */
+static void clear_own_error(void)
+{
+	if (python_api.PyErr_Occurred() && python_api.PyErr_ExceptionMatches(*python_api.exception))
+		python_api.PyErr_Clear();
+}
+
+/* Calls a function of agent.py.  New reference or NULL. */
 static PyObject *call(const char *name, PyObject *first, PyObject *second)
 {
 	PyObject *function = python_api.PyDict_GetItemString(globals, name);
@@ -57,7 +68,7 @@ static PyObject *call(const char *name, PyObject *first, PyObject *second)
 		return NULL;
 	result = python_api.PyObject_CallFunctionObjArgs(function, first, second, NULL);
 	if (!result)
-		python_api.PyErr_Clear();
+		clear_own_error();
 	return result;
 }
 
@@ -90,6 +101,8 @@ static PyObject *post_step(PyObject *self, PyObject *args)
 		described = true;
 		drop(call("describe_training", put_function, optimizer));
 	}
+	if (python_api.PyErr_Occurred())
+		return NULL;
 	python_api.Py_IncRef(python_api.none);
 	return python_api.none;
 }
@@ -111,10 +124,12 @@ static bool load(void)
 	if (!globals)
 		return false;
 	python_api.PyDict_SetItemString(globals, "__builtins__", python_api.PyEval_GetBuiltins());
+	put_function = python_api.PyCFunction_NewEx(&put_def, NULL, NULL);
 	code = python_api.Py_CompileString(agent_text, "<gpuleak>", PYTHON_FILE_INPUT);
 	if (code)
 		result = python_api.PyEval_EvalCode(code, globals, globals);
-	put_function = python_api.PyCFunction_NewEx(&put_def, NULL, NULL);
+	if (!result)
+		clear_own_error();
 	drop(code);
 	drop(result);
 	return result && put_function;
@@ -133,10 +148,21 @@ static bool register_steps(void)
 	return registered;
 }
 
+/* False when another thread is at it or has done it. */
+static bool claim(void)
+{
+	int state = atomic_load(&agent_state);
+
+	while (state < AGENT_RUNNING)
+		if (atomic_compare_exchange_weak(&agent_state, &state, AGENT_RUNNING))
+			return true;
+	return false;
+}
+
 /* The GIL is held; no lock of ours is. */
 static void run(void)
 {
-	if (atomic_load(&agent_state) >= AGENT_READY)
+	if (!claim())
 		return;
 	if (!load()) {
 		atomic_store(&agent_state, AGENT_FAILED);
@@ -156,24 +182,34 @@ static void run(void)
 				  __ATOMIC_RELAXED);
 }
 
-/* Runs Python with the program's error indicator put aside. */
-static void run_guarded(void)
+/*
+ * Runs Python with the program's error indicator put aside.  False when the program
+ * has a new error, raised by a signal's handler meanwhile.
+ */
+static bool run_guarded(void)
 {
 	PyObject *type, *value, *traceback;
 	int saved = errno;
+	bool quiet;
 
 	python_api.PyErr_Fetch(&type, &value, &traceback);
 	run();
-	python_api.PyErr_Clear();
-	python_api.PyErr_Restore(type, value, traceback);
+	quiet = !python_api.PyErr_Occurred();
+	if (quiet) {
+		python_api.PyErr_Restore(type, value, traceback);
+	} else {
+		drop(type);
+		drop(value);
+		drop(traceback);
+	}
 	errno = saved;
+	return quiet;
 }
 
 static int pending_call(void *unused)
 {
 	(void)unused;
-	run_guarded();
-	return 0;
+	return run_guarded() ? 0 : -1;
 }
 
 void agent_request(void)
@@ -197,7 +233,8 @@ static void *helper(void *unused)
 	if (python_api_finalizing())
 		return NULL;
 	gil = python_api.PyGILState_Ensure();
-	run_guarded();
+	if (!run_guarded())
+		python_api.PyErr_Clear(); /* handlers run on the main thread: not ours to raise */
 	python_api.PyGILState_Release(gil);
 	return NULL;
 }
@@ -208,7 +245,7 @@ void agent_insist(void)
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (atomic_load(&agent_state) >= AGENT_READY || python_api_finalizing())
+	if (atomic_load(&agent_state) >= AGENT_RUNNING || python_api_finalizing())
 		return;
 	if (pthread_attr_init(&attributes) != 0)
 		return;
@@ -223,9 +260,8 @@ void agent_insist(void)
 
 void agent_forget(void)
 {
-	int asked = AGENT_ASKED;
-
-	/* The hooks of a ready agent are inherited; a queued call may be lost. */
-	atomic_compare_exchange_strong(&agent_state, &asked, AGENT_NONE);
+	/* The hooks of a ready agent are inherited; a queued call or a thread at it is lost. */
+	if (atomic_load(&agent_state) < AGENT_READY)
+		atomic_store(&agent_state, AGENT_NONE);
 	described = false;
 }

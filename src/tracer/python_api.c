@@ -35,6 +35,8 @@ static const struct wanted {
 	F(PyArg_ParseTuple),
 	F(PyTuple_GetItem),
 	F(PyObject_IsTrue),
+	F(PyErr_Occurred),
+	F(PyErr_ExceptionMatches),
 	F(PyErr_Clear),
 	F(PyErr_Fetch),
 	F(PyErr_Restore),
@@ -55,10 +57,11 @@ bool python_api_find(void)
 		memcpy((char *)&python_api + wanted[i].offset, &symbol, sizeof(symbol));
 	}
 	python_api.none = native_find_anywhere("_Py_NoneStruct");
+	python_api.exception = native_find_anywhere("PyExc_Exception");
 	is_finalizing = (int (*)(void))native_find_anywhere("Py_IsFinalizing");
 	if (!is_finalizing)
 		is_finalizing = (int (*)(void))native_find_anywhere("_Py_IsFinalizing");
-	found = python_api.none && is_finalizing;
+	found = python_api.none && python_api.exception && is_finalizing;
 	return found;
 }
 

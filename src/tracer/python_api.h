@@ -40,12 +40,15 @@ struct python_api {
 	int (*PyArg_ParseTuple)(PyObject *args, const char *format, ...);
 	PyObject *(*PyTuple_GetItem)(PyObject *tuple, long index);
 	int (*PyObject_IsTrue)(PyObject *object);
+	PyObject *(*PyErr_Occurred)(void); /* borrowed */
+	int (*PyErr_ExceptionMatches)(PyObject *type);
 	void (*PyErr_Clear)(void);
 	void (*PyErr_Fetch)(PyObject **type, PyObject **value, PyObject **traceback);
 	void (*PyErr_Restore)(PyObject *type, PyObject *value, PyObject *traceback);
 	void (*Py_IncRef)(PyObject *object);
 	void (*Py_DecRef)(PyObject *object);
-	PyObject *none; /* Py_None */
+	PyObject *none;	      /* Py_None */
+	PyObject **exception; /* PyExc_Exception */
 };
 
 /* Written once by python_api_find(), read-only then. */
