@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launcher/child.h"
@@ -65,14 +66,28 @@ static void environment_set_out(struct run *run)
 	free(folder);
 }
 
+/* So that of several processes none takes another's name: see libgpuleak(7). */
+static void environment_set_start(struct run *run)
+{
+	struct timespec now;
+	char *text;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	text = text_format("%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
+	environment_set(&run->environment, "GPULEAK_RUN_STARTED", text);
+	free(text);
+}
+
 static int environment_fill(struct run *run)
 {
 	const struct run_options *options = &run->options;
 
 	if (preload_set(&run->environment, &run->parts, !options->no_trace, options->sim) < 0)
 		return -1;
-	if (!options->no_trace)
+	if (!options->no_trace) {
 		environment_set_out(run);
+		environment_set_start(run);
+	}
 	if (options->devices)
 		environment_set(&run->environment, "GPULEAK_SIM_DEVICES", options->devices);
 	if (options->memory)

@@ -52,7 +52,14 @@ enum standing {
 	STANDING_IN_USE
 };
 
-static enum standing look(const struct output_name *name)
+/* Written to since `since`: it belongs to this run, from a process that has ended. */
+static bool is_of_this_run(const struct stat *file, uint64_t since)
+{
+	return (uint64_t)file->st_mtim.tv_sec * 1000000000u + (uint64_t)file->st_mtim.tv_nsec >=
+	       since;
+}
+
+static enum standing look(const struct output_name *name, uint64_t since)
 {
 	enum standing standing = STANDING_OLD;
 	struct stat here, open_file;
@@ -65,11 +72,13 @@ static enum standing look(const struct output_name *name)
 	else if (fstat(fd, &open_file) < 0 || stat(name->path, &here) < 0 ||
 		 here.st_ino != open_file.st_ino || !S_ISREG(open_file.st_mode))
 		standing = STANDING_IN_USE; /* somebody is at it, or it is no file */
+	else if (is_of_this_run(&open_file, since))
+		standing = STANDING_IN_USE;
 	close(fd);
 	return standing;
 }
 
-bool output_claim(struct output_name *name, const struct output_name *temporary)
+bool output_claim(struct output_name *name, const struct output_name *temporary, uint64_t since)
 {
 	struct output_name asked = *name;
 
@@ -78,7 +87,7 @@ bool output_claim(struct output_name *name, const struct output_name *temporary)
 			return true;
 		if (errno != EEXIST)
 			return false;
-		switch (look(name)) {
+		switch (look(name, since)) {
 		case STANDING_FREE:
 			break;
 		case STANDING_OLD:

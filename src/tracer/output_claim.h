@@ -5,14 +5,16 @@
 #define GPULEAK_TRACER_OUTPUT_CLAIM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tracer/output_name.h"
 
 /*
  * Rename `temporary` to `name`.  An old trace of that name becomes .old, .old.2 and
- * so on, never overwritten; one whose writer lives (it holds a lock on it) makes
- * this one's name end in its pid, and `name` says so.  False with errno.
+ * so on, never overwritten.  One whose writer lives (it holds a lock on it), or that
+ * was written to since `since` (ns since 1970) and so is of the same run, stays: then
+ * this one's name ends in its pid, and `name` says so.  False with errno.
  */
-bool output_claim(struct output_name *name, const struct output_name *temporary);
+bool output_claim(struct output_name *name, const struct output_name *temporary, uint64_t since);
 
 #endif

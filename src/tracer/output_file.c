@@ -15,6 +15,7 @@
 
 #include "tracer/notice.h"
 #include "tracer/output_claim.h"
+#include "tracer/settings.h"
 
 #include "tracer/banned.h"
 
@@ -170,7 +171,7 @@ bool output_file_publish(struct output_file *file)
 {
 	int saved = errno;
 
-	file->published = output_claim(&file->name, &file->temporary);
+	file->published = output_claim(&file->name, &file->temporary, settings.run_started);
 	if (!file->published)
 		fail(file, file->name.path, errno);
 	errno = saved;

@@ -1,6 +1,8 @@
 #include "tracer/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/layout.h"
@@ -107,6 +109,8 @@ static void read_one(const char *name, const char *text)
 		read_stacks(text);
 	else if (strcmp(name, "GPULEAK_ARGV") == 0)
 		settings.hide_argv = strcmp(text, "0") == 0;
+	else if (strcmp(name, "GPULEAK_RUN_STARTED") == 0)
+		settings.run_started = strtoull(text, NULL, 10);
 	else if (strcmp(name, "GPULEAK_QUIET") == 0)
 		settings.quiet = strcmp(text, "0") != 0;
 	else if (strncmp(name, "GPULEAK_SIM_", 12) != 0 && strncmp(name, "GPULEAK_CHECK_", 14) != 0)
@@ -115,6 +119,10 @@ static void read_one(const char *name, const char *text)
 
 void settings_read(void)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	settings.run_started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	if (!getcwd(settings.folder, sizeof(settings.folder)))
 		settings.folder[0] = '\0';
 	for (char **entry = environ; *entry; entry++) {

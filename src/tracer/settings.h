@@ -21,9 +21,10 @@ struct settings {
 	uint64_t ring;		     /* GPULEAK_RING, bytes; 0: what is left */
 	enum settings_stacks stacks; /* GPULEAK_STACKS */
 	bool hide_argv;		     /* GPULEAK_ARGV=0 */
-	bool quiet;		     /* GPULEAK_QUIET=1 */
-	char folder[4096];	     /* where the program started; "": unknown */
-	char complaint[512];	     /* what made no sense, one line; "": all did */
+	uint64_t run_started; /* GPULEAK_RUN_STARTED, ns since 1970; else this process's start */
+	bool quiet;	      /* GPULEAK_QUIET=1 */
+	char folder[4096];    /* where the program started; "": unknown */
+	char complaint[512];  /* what made no sense, one line; "": all did */
 };
 
 /* Written by settings_read() in the constructor, read-only from then on. */

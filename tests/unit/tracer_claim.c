@@ -10,6 +10,9 @@
 
 #include "test.h"
 
+/* When the run began that makes the traces: by default after all that is there. */
+static uint64_t since = UINT64_MAX;
+
 static char folder[] = "/tmp/gpuleak-claim-XXXXXX";
 
 static struct output_name path(const char *file)
@@ -51,7 +54,7 @@ static struct output_name claim(const char *text)
 	struct output_name temporary = path("temporary");
 
 	write_file("temporary", text);
-	EXPECT(output_claim(&name, &temporary));
+	EXPECT(output_claim(&name, &temporary, since));
 	return name;
 }
 
@@ -82,6 +85,18 @@ static void a_living_writer_keeps_its_name(void)
 	close(fd);
 }
 
+/* Of two processes of one run, the one that ended first keeps its name. */
+static void a_trace_of_the_same_run_stays(void)
+{
+	struct output_name got;
+
+	since = 1;
+	got = claim("parent");
+	EXPECT_STR(content("trace.bin"), "third");
+	EXPECT(!strstr(got.path, "trace.bin"));
+	since = UINT64_MAX;
+}
+
 /* A link planted in a shared folder must not lead us to somebody's file. */
 static void a_link_is_not_followed(void)
 {
@@ -104,6 +119,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return TEST_FAIL;
 	old_traces_are_kept();
+	a_trace_of_the_same_run_stays();
 	a_living_writer_keeps_its_name();
 	a_link_is_not_followed();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
