@@ -83,13 +83,18 @@ static void use_chunks(struct gpusim_space *space, uint32_t first, uint32_t coun
 		space->end = first + count;
 }
 
+static bool is_free(const struct gpusim_chunk *chunk)
+{
+	return chunk->run == 0 && chunk->back == 0;
+}
+
 static void free_chunks(struct gpusim_space *space, uint32_t first)
 {
 	uint32_t count = space->chunks[first].run;
 
 	memset(&space->chunks[first], 0, count * sizeof(space->chunks[0]));
-	if (first + count == space->end)
-		space->end = first;
+	while (space->end && is_free(&space->chunks[space->end - 1]))
+		space->end--;
 }
 
 /* The first free run of `count` cells; CELLS: none. */

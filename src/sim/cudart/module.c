@@ -1,7 +1,10 @@
 /* Device variables, and code loaded at run time as libraries. */
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "sim/core/config.h"
 #include "sim/core/device.h"
 #include "sim/core/thread.h"
 #include "sim/standin.h"
@@ -13,12 +16,18 @@ enum {
 /* Every variable has the same place on a device: nothing reads or writes it but kernels. */
 static int symbol_address(void **address)
 {
-	static _Thread_local void *places[64];
+	static _Atomic(void *) places[GPUSIM_DEVICES_MAX];
 	int device = gpusim_thread()->device;
+	void *place = NULL, *none = NULL;
+	uint64_t size;
 
-	if (!places[device] && gpusim_address_take(device, SYMBOL_BYTES, &places[device]))
-		return gpusim_result(GPUSIM_OUT_OF_MEMORY);
-	*address = places[device];
+	if (!atomic_load(&places[device])) {
+		if (gpusim_address_take(device, SYMBOL_BYTES, &place))
+			return gpusim_result(GPUSIM_OUT_OF_MEMORY);
+		if (!atomic_compare_exchange_strong(&places[device], &none, place))
+			gpusim_address_give(place, &size); /* another thread was quicker */
+	}
+	*address = atomic_load(&places[device]);
 	return GPUSIM_SUCCESS;
 }
 

@@ -1,0 +1,44 @@
+"""Two devices of different sizes."""
+import os
+import subprocess
+import sys
+
+import torch
+
+from check import expect, expect_equal, expect_raises, result
+
+GIB = 1 << 30
+
+
+def count_with(**environment: str) -> str:
+    code = "import torch; print(torch.cuda.device_count(), torch.cuda.is_available() and " \
+           "torch.cuda.get_device_properties(0).total_memory)"
+    return subprocess.run([sys.executable, "-c", code], env=dict(os.environ, **environment),
+                          capture_output=True, text=True).stdout.strip()
+
+
+expect_equal(torch.cuda.device_count(), 2)
+first, second = (torch.cuda.get_device_properties(i) for i in (0, 1))
+expect_equal((first.total_memory, second.total_memory), (2 * GIB, 1 * GIB))
+if hasattr(first, "uuid"):
+    expect(first.uuid != second.uuid)
+expect_equal((first.major, first.minor), (9, 0))
+
+there = torch.tensor([7.0], device="cuda:1")
+expect_equal(there.get_device(), 1)
+expect_equal(there.to("cuda:0").item(), 7.0, "a value copied between devices")
+expect_equal(torch.cuda.memory_allocated(1), 512)
+expect_raises(torch.cuda.OutOfMemoryError, "GPU 1 has a total capac",
+              lambda: torch.empty(3 * GIB // 2, dtype=torch.uint8, device="cuda:1"))
+big = torch.empty(3 * GIB // 2, dtype=torch.uint8, device="cuda:0")
+del big
+
+torch.cuda.empty_cache()
+model = torch.nn.DataParallel(torch.nn.Linear(8, 8).cuda())
+model(torch.randn(4, 8, device="cuda")).sum().backward()
+expect(model.module.weight.grad is not None)
+
+expect_equal(count_with(CUDA_VISIBLE_DEVICES="1"), f"1 {GIB}")
+expect_equal(count_with(CUDA_VISIBLE_DEVICES=""), "0 False")
+expect_equal(count_with(GPULEAK_SIM_DEVICES="0"), "0 False")
+sys.exit(result())

@@ -1,0 +1,7 @@
+"""Nothing but a backward pass at the end: the process must not abort."""
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+model.cuda()
+for _ in range(3):
+    model(torch.randn(64, 256, device="cuda")).sum().backward()
