@@ -97,6 +97,13 @@ static void read_stacks(const char *text)
 	complain("GPULEAK_STACKS", text, " is none of auto, python, native, none: ignored; ");
 }
 
+/* Variables of the simulated GPU, and of the project's own checks and tests. */
+static bool is_of_others(const char *name)
+{
+	return strncmp(name, "GPULEAK_SIM_", 12) == 0 || strncmp(name, "GPULEAK_CHECK_", 14) == 0 ||
+	       strncmp(name, "GPULEAK_TEST_", 13) == 0;
+}
+
 static void read_one(const char *name, const char *text)
 {
 	if (strcmp(name, "GPULEAK_OUT") == 0)
@@ -113,7 +120,7 @@ static void read_one(const char *name, const char *text)
 		settings.run_started = strtoull(text, NULL, 10);
 	else if (strcmp(name, "GPULEAK_QUIET") == 0)
 		settings.quiet = strcmp(text, "0") != 0;
-	else if (strncmp(name, "GPULEAK_SIM_", 12) != 0 && strncmp(name, "GPULEAK_CHECK_", 14) != 0)
+	else if (!is_of_others(name))
 		complain(name, text, " is no variable of gpuleak's: ignored; ");
 }
 
