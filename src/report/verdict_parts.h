@@ -121,6 +121,16 @@ struct swell {
 
 struct swell swell_read(const struct levels *levels);
 
+/* How the demand of the steps grew beside the site itself; 1: not, or nobody knows. */
+double swell_demand(const struct swell *swell, const struct verdict_timeline *timeline);
+
+/* The demand didn't rise by more than the site's own block, nor could hide that it did. */
+bool swell_is_flat(const struct swell *swell, const struct verdict_timeline *timeline);
+
+/* It grew from next to nothing in `rounds` allocations, and far more than the demand. */
+bool swell_is_pure(const struct swell *swell, const struct levels *levels, double rounds,
+		   double demand);
+
 /* Ever more blocks at once, though all of them go in the end: a queue that gets longer. */
 struct swell backlog_read(const struct levels *levels);
 

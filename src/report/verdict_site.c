@@ -211,54 +211,19 @@ static void decide_growing(struct verdict_site *site, const struct facts *facts,
 	set_rate(site, facts);
 }
 
-/*
- * How the demand of the steps grew, the site itself left out: while it replaces its
- * block both are alive.
- */
-static double demand_beside(const struct verdict_timeline *timeline, const struct swell *swell)
-{
-	double first = timeline->demand_first - swell->early;
-	double last = timeline->demand_last - swell->late;
-
-	return first > 0 && last > SWELL_SHARE * swell->late ? last / first : 1;
-}
-
-/*
- * The demand rose by no more than the site's own block accounts for, and too little
- * else goes on to hide a rise.
- */
-static bool demand_is_flat(const struct verdict_timeline *timeline, const struct swell *swell)
-{
-	double rise = timeline->demand_last - timeline->demand_first;
-	double own = swell->late - swell->early;
-
-	return rise <= SWELL_OWN_MOST * own && rise >= -SWELL_OWN_LEAST * own &&
-	       timeline->demand_swing <= own;
-}
-
-/* From next to nothing, as what only ever adds does, and far more than the demand. */
-static bool grows_from_nothing(const struct facts *facts, const struct swell *swell, double demand)
-{
-	double rounds = (double)facts->version->allocs;
-	double pure =
-		fmin(SWELL_PURE * facts->levels.count, fmax(SWELL_LEAST, 1 + SWELL_ROUND * rounds));
-
-	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand;
-}
-
 /* Growth of the live bytes beyond what the inputs of the steps explain. */
 static void decide_swelling(struct verdict_site *site, const struct facts *facts,
 			    const struct swell *swell)
 {
 	const struct verdict_timeline *timeline = facts->timeline;
-	double demand = timeline ? demand_beside(timeline, swell) : 1;
+	double demand = timeline ? swell_demand(swell, timeline) : 1;
 
 	site->swell_factor = swell->factor;
 	site->demand_factor = demand;
 	site->swell_bytes = swell->bytes;
 	site->swell_steps = step_of(swell->steps);
-	if (!timeline || demand_is_flat(timeline, swell) ||
-	    grows_from_nothing(facts, swell, demand)) {
+	if (!timeline || swell_is_flat(swell, timeline) ||
+	    swell_is_pure(swell, &facts->levels, (double)facts->version->allocs, demand)) {
 		decide_leak(site, facts, VERDICT_REASON_SWELLING);
 		site->confidence = CONFIDENCE_UNBOUND;
 	} else if (demand >= DEMAND_GROWTH) {

@@ -161,6 +161,40 @@ struct swell swell_read(const struct levels *levels)
 	return swell;
 }
 
+/*
+ * How the demand of the steps grew, the site itself left out: while it replaces its
+ * block both are alive.
+ */
+double swell_demand(const struct swell *swell, const struct verdict_timeline *timeline)
+{
+	double first = timeline->demand_first - swell->early;
+	double last = timeline->demand_last - swell->late;
+
+	return first > 0 && last > SWELL_SHARE * swell->late ? last / first : 1;
+}
+
+/*
+ * The demand rose by no more than the site's own block accounts for, and too little
+ * else goes on to hide a rise.
+ */
+bool swell_is_flat(const struct swell *swell, const struct verdict_timeline *timeline)
+{
+	double rise = timeline->demand_last - timeline->demand_first;
+	double own = swell->late - swell->early;
+
+	return rise <= SWELL_OWN_MOST * own && rise >= -SWELL_OWN_LEAST * own &&
+	       timeline->demand_swing <= own;
+}
+
+/* From next to nothing, as what only ever adds does, and far more than the demand. */
+bool swell_is_pure(const struct swell *swell, const struct levels *levels, double rounds,
+		   double demand)
+{
+	double pure = fmin(SWELL_PURE * levels->count, fmax(SWELL_LEAST, 1 + SWELL_ROUND * rounds));
+
+	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand;
+}
+
 /* The last rises are like the others: it hasn't just filled. */
 static bool goes_on(const double *values, uint32_t count)
 {

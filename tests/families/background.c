@@ -25,6 +25,29 @@ double large_size(struct world *world)
 	return chance_log(world, 2 << 20, 64 << 20);
 }
 
+uint32_t share_of_steps(struct world *world, double low, double high, uint32_t least)
+{
+	double steps = chance_log(world, fmax(low * world->steps, least), high * world->steps);
+
+	return (uint32_t)fmax(steps, least);
+}
+
+uint32_t innocent_site(struct world *world)
+{
+	return world_site(world, false);
+}
+
+void hold_large(struct world *world, enum hold hold, double a, double b, double count)
+{
+	habit_add(world, &(struct habit){.site = world_site(world, false),
+					 .count = count,
+					 .bytes = large_size(world),
+					 .life = LIFE_HELD,
+					 .hold = hold,
+					 .a = a,
+					 .b = b});
+}
+
 static void parameters(struct world *world, double count, double bytes)
 {
 	habit_add(world, &(struct habit){.site = world_site(world, false),

@@ -23,17 +23,17 @@ static void filling(struct world *world, enum hold hold, double a)
 					 .a = a});
 }
 
-static void add_replay_filling(struct world *world)
+void unclear_replay_filling(struct world *world)
 {
 	filling(world, chance_of(world, 0.5) ? HOLD_QUEUE : HOLD_ANY, 2.0 * world->steps);
 }
 
-static void add_long_accumulation(struct world *world)
+void unclear_long_accumulation(struct world *world)
 {
 	filling(world, HOLD_EVERY, world->steps + 1.0);
 }
 
-static void add_stages(struct world *world)
+void unclear_stages(struct world *world)
 {
 	uint32_t stages = chance_between(world, 6, 12);
 
@@ -45,7 +45,7 @@ static void add_stages(struct world *world)
 					 .life = LIFE_EVER});
 }
 
-static void add_endless_cache(struct world *world)
+void unclear_endless_cache(struct world *world)
 {
 	odd_cache(world, &(struct cache){.site = site(world),
 					 .keys = 20000,
@@ -54,7 +54,7 @@ static void add_endless_cache(struct world *world)
 					 .bytes = any_size(world)});
 }
 
-static void add_few_rounds(struct world *world)
+void unclear_few_rounds(struct world *world)
 {
 	uint32_t every = world->steps / chance_between(world, 2, 5);
 
@@ -66,20 +66,10 @@ static void add_few_rounds(struct world *world)
 					 .life = LIFE_EVER});
 }
 
-static void add_first_evaluation(struct world *world)
+void unclear_first_evaluation(struct world *world)
 {
 	habit_add(world, &(struct habit){.site = site(world),
 					 .start = world->steps - 12,
 					 .bytes = any_size(world),
 					 .life = LIFE_EVER});
 }
-
-const struct part unclear_parts[] = {
-	{"replay-filling", add_replay_filling, 30},
-	{"long-accumulation", add_long_accumulation, 30},
-	{"stages", add_stages, 100},
-	{"endless-cache", add_endless_cache, 100},
-	{"few-rounds", add_few_rounds, 60},
-	{"first-evaluation", add_first_evaluation, 40},
-	{0},
-};
