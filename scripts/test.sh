@@ -11,7 +11,7 @@ Sets up (scripts/setup.sh --tests) and runs every step; the last line is the num
 result.
 
   --only STEP   only this step; may be given again. Setting up is a step, too
-  --long        also the long fuzz and soak tests, and clang-tidy, which takes longer than all else
+  --long        also the long fuzz and soak tests, and the steps tidy, fuzz and tsan
   --list        print the steps and stop
   -h, --help    this text
 
@@ -147,7 +147,7 @@ wanted() {
 	if [ ${#only[@]} != 0 ]; then
 		[[ " ${only[*]} " = *" $1 "* ]]
 	else
-		$long || [ "$1" != tidy ]
+		$long || [[ " tidy fuzz tsan " != *" $1 "* ]]
 	fi
 }
 
