@@ -18,7 +18,7 @@ enum {
  * Functions that no list has.  PyTorch keeps such pointers and seldom calls one, so they get
  * something to call that says which one it was.  Beyond the last slot they share it.
  */
-/* clang-format off: version 14 never agrees with itself here */
+/* clang-format off */
 #define SLOTS(S)                                                                                 \
 	S(0)                                                                                     \
 	S(1)                                                                                     \
