@@ -53,14 +53,12 @@ HEADERS = {
 
 def undefined_symbols(path: Path) -> set[tuple[str, str]]:
     """(name, version node or "") of every dynamic symbol that `path` imports."""
-    output = subprocess.run(["readelf", "--dyn-syms", "-W", str(path)],
+    output = subprocess.run(["nm", "-D", "--undefined-only", str(path)],
                             capture_output=True, text=True).stdout
     symbols = set()
     for line in output.splitlines():
-        words = line.split()
-        if len(words) >= 8 and words[6] == "UND":
-            name, _, node = words[7].replace("@@", "@").partition("@")
-            symbols.add((name, node))
+        name, _, node = line.split()[-1].replace("@@", "@").partition("@")
+        symbols.add((name, node))
     return symbols
 
 
