@@ -102,3 +102,8 @@ bool output_claim(struct output_name *name, const struct output_name *temporary,
 	}
 	return false;
 }
+
+bool output_claimed(const struct output_name *name, uint64_t since)
+{
+	return look(name, since) == STANDING_IN_USE;
+}

@@ -17,4 +17,7 @@
  */
 bool output_claim(struct output_name *name, const struct output_name *temporary, uint64_t since);
 
+/* `name` is a trace that output_claim() would leave where it is. */
+bool output_claimed(const struct output_name *name, uint64_t since);
+
 #endif

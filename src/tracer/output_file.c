@@ -178,6 +178,15 @@ bool output_file_publish(struct output_file *file)
 	return file->published;
 }
 
+bool output_file_superfluous(const struct output_file *file)
+{
+	int saved = errno;
+	bool claimed = output_claimed(&file->name, settings.run_started);
+
+	errno = saved;
+	return claimed;
+}
+
 void output_file_discard(struct output_file *file)
 {
 	int saved = errno;

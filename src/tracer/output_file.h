@@ -37,6 +37,9 @@ bool output_file_make(struct output_file *file, uint64_t size);
  */
 bool output_file_publish(struct output_file *file);
 
+/* Another process of this run has the name that the file would get.  Keeps errno. */
+bool output_file_superfluous(const struct output_file *file);
+
 /* Remove a file that was never published. */
 void output_file_discard(struct output_file *file);
 

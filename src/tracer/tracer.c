@@ -222,7 +222,8 @@ static bool cuda_loaded(void)
 
 /*
  * A process that loaded CUDA and never allocated says so in an empty trace, so that
- * yesterday's does not pass for today's.  Not a child of fork: it is a helper.
+ * yesterday's does not pass for today's.  Not a helper: a child of fork, or a worker
+ * beside a process that has a trace.
  */
 static void finish_empty(void)
 {
@@ -231,7 +232,10 @@ static void finish_empty(void)
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_ASLEEP && !forked && cuda_loaded())
 		make_trace(LAYOUT_SIZE_MIN, 0);
-	if (get_state() == TRACER_READY) {
+	if (get_state() == TRACER_READY && output_file_superfluous(&trace.file)) {
+		output_file_discard(&trace.file);
+		set_state(TRACER_OFF);
+	} else if (get_state() == TRACER_READY) {
 		trace.run->empty_why = trace_string(why, sizeof(why) - 1);
 		publish();
 		if (get_state() == TRACER_RECORDING)
