@@ -167,8 +167,9 @@ def test_segments(box):
     trace, _ = check_books(box, events)
     reserved = [row["reserved"] >> 20 for row in trace.devices()[0]["timeline"]]
     expect_equal("reserved, MiB", reserved, [2, 22, 22, 2, 2, 2])
-    expect_equal("outside and its peak", [trace.devices()[0][n] for n in ("outside", "outside_peak")],
-                 [0, 4 << 20])  # fmt: skip
+    device = trace.devices()[0]
+    outside = device["outside"], device["outside_peak"]
+    expect_equal("outside and its peak", outside, (0, 4 << 20))
 
 
 def test_replaced(box):

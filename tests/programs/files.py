@@ -221,9 +221,9 @@ def test_sizes(box):
         one_line(done.stderr, f"GPULEAK_SIZE={size}")
         expect_equal("size", box.trace_path.stat().st_size, 64 << 20)
         box.trace_path.unlink()
-    for size, wanted in (("2M", 2 << 20), ("2048K", 2 << 20), ("2097152", 2 << 20), ("2MiB", 2 << 20)):
+    for size in ("2M", "2048K", "2097152", "2MiB"):
         replay(box, EVENTS, env={"GPULEAK_SIZE": size})
-        expect_equal(f"size {size}", box.trace_path.stat().st_size, wanted)
+        expect_equal(f"size {size}", box.trace_path.stat().st_size, 2 << 20)
         box.trace_path.unlink()
 
 

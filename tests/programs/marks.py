@@ -1,4 +1,4 @@
-"""A mark counts at one store: killed at any instruction, the last one's statistics or the new one's.
+"""A mark counts at one store: killed at any instruction, the old statistics or the new ones.
 
 And a reader beside a writer never sees a mixture of two.
 """
@@ -85,9 +85,9 @@ def test_reader_beside_writer(box):
         # All sites grow by the same each step, so any two that differ are of different marks.
         for site in range(8):
             address = 0x1000000 + 0x1000 * (8 * step + site)
-            events.append(("a", site % 2, address, 512, site))
-        events.append(("s",))
-    lines = "\n".join(" ".join(map(str, event)) for event in events)
+            events.append(f"a {site % 2} {address} 512 {site}")
+        events += ["b 0 0x5000 512 9 1000", "s"]  # so that it takes its time
+    lines = "\n".join(events)
     (box.folder / "events.txt").write_text(lines)
     writer = box.start(["replay", "events.txt"], env={"GPULEAK_SIZE": "16M"})
     seen = set()
@@ -99,7 +99,7 @@ def test_reader_beside_writer(box):
             break
     writer.communicate()
     expect_equal("the writer exits", writer.returncode, 0)
-    expect(len(seen) > 10 and max(seen) == 10_000, f"{len(seen)} marks were read, to {max(seen)}")
+    expect(len(seen) > 5 and max(seen) == 10_000, f"{len(seen)} marks were read, to {max(seen)}")
 
 
 def one_report(box):

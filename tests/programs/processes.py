@@ -1,4 +1,4 @@
-"""Fork, exec, sudden ends, closed descriptors: each process has its own trace, right to its mark."""
+"""Fork, exec, sudden ends, closed descriptors: a trace a process, right up to its last mark."""
 
 import json
 import random

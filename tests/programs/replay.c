@@ -4,6 +4,7 @@
  *
  *   a DEVICE ADDRESS SIZE SITE   PyTorch's allocator gives out a block
  *   f DEVICE ADDRESS [SIZE]      ... gets it back; SIZE for one it never gave out
+ *   b DEVICE ADDRESS SIZE SITE COUNT   ... gives it out and gets it back, so many times
  *   g DEVICE ADDRESS SIZE SITE   it takes a segment by cudaMalloc
  *   G DEVICE ADDRESS SIZE        ... gives it back by cudaFree
  *   r DEVICE BYTES               its reserved total from now on
@@ -41,7 +42,7 @@
 #pragma weak gpuleak_resume
 
 enum {
-	FIELDS = 4,
+	FIELDS = 5,
 	NAME_SIZE = 512
 };
 
@@ -85,6 +86,15 @@ static void free_block(const struct line *line)
 	expect_report(device, address, -(int64_t)size);
 }
 
+static void burst(const struct line *line)
+{
+	for (uint64_t i = 0; i < line->fields[4]; i++) {
+		alloc(line);
+		free_block(line);
+	}
+	events += 2 * line->fields[4];
+}
+
 static void out_of_memory(const struct line *line)
 {
 	int device = (int)line->fields[0];
@@ -111,6 +121,9 @@ static void perform(void *data)
 	switch (line->kind) {
 	case 'a':
 		alloc(line);
+		break;
+	case 'b':
+		burst(line);
 		break;
 	case 'g':
 		fake_segment((int)line->fields[0], line->fields[1], line->fields[2]);
@@ -206,6 +219,9 @@ static bool do_line(struct line *line)
 	case 'g':
 	case 'c':
 		events++;
+		site_call((uint32_t)line->fields[3], perform, line);
+		return true;
+	case 'b':
 		site_call((uint32_t)line->fields[3], perform, line);
 		return true;
 	case 'o':

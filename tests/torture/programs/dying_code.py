@@ -9,7 +9,8 @@ from tiny import Training
 training = Training()
 for turn in range(15):
     for number in range(60):
-        source = f"def f{number}():\n" + "\n" * number + "    return torch.empty(10, device='cuda')\n"
+        blank = "\n" * number
+        source = f"def f{number}():\n{blank}    return torch.empty(10, device='cuda')\n"
         names = {"torch": torch}
         exec(compile(source, f"<made {turn}.{number}>", "exec"), names)
         function = names[f"f{number}"]

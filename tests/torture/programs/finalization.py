@@ -1,4 +1,4 @@
-"""The interpreter ends with live CUDA tensors everywhere: globals, cycles, atexit, __del__, threads."""
+"""The interpreter ends with live CUDA tensors everywhere: globals, cycles, atexit, __del__."""
 
 import atexit
 import gc

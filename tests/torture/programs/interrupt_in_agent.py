@@ -1,4 +1,4 @@
-"""Ctrl-C falls into the moment when the tracer asks Python something: it is the program's all the same.
+"""Ctrl-C falls into the moment when the tracer asks Python something: the program gets it.
 
 A function of PyTorch that the tracer calls once is made to raise the signal then.
 """

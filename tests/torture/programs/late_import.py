@@ -1,4 +1,4 @@
-"""PyTorch is imported by a thread while the main thread waits for it: the steps are seen all the same."""
+"""A thread imports PyTorch and trains while the main thread waits: the steps are seen."""
 
 import threading
 
