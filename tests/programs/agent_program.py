@@ -1,0 +1,84 @@
+"""Trains with a stand-in of PyTorch, on any Python: the tracer's agent can't tell the difference.
+
+    agent_program.py FOLDER WAY      FOLDER: of the fake libraries
+
+WAY is how the agent gets to run: `asked` by the main thread, which asks for the number of devices
+before the first event; `helped` by a thread of the tracer's, since nobody asks; `joined`: the same
+while the main thread waits in a join.
+"""
+
+import ctypes
+import os
+import sys
+import threading
+import time
+import types
+
+hooks = {"pre": [], "post": []}
+
+
+def module(name, **content):
+    made = types.ModuleType(name)
+    made.__dict__.update(content)
+    sys.modules[name] = made
+
+
+module("torch")
+module("torch.version", __version__="9.9.9+cu999", cuda="99.9")
+module(
+    "torch.optim.optimizer",
+    register_optimizer_step_pre_hook=hooks["pre"].append,
+    register_optimizer_step_post_hook=hooks["post"].append,
+)
+library = ctypes.CDLL(os.path.join(sys.argv[1], "libc10_cuda.so"))
+library.fake_alloc.restype = ctypes.c_uint64
+library.fake_alloc.argtypes = (ctypes.c_int, ctypes.c_uint64)
+
+
+class Optimizer:
+    param_groups = [{"params": []}]
+
+    def step(self):
+        for hook in hooks["pre"]:
+            hook(self, (), {})
+        library.fake_alloc(0, 2048)  # the optimizer's state
+        for hook in hooks["post"]:
+            hook(self, (), {})
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "no " + what
+        time.sleep(0.001)
+
+
+def allocate():
+    return library.fake_alloc(0, 512)  # this line
+
+
+def train():
+    allocate()
+    if traced:
+        wait_for(lambda: hooks["post"], "hooks")
+    optimizer = Optimizer()
+    for _ in range(25):
+        allocate()
+        optimizer.step()
+    print(len(hooks["pre"]), len(hooks["post"]) if traced else 0)
+
+
+traced = hasattr(ctypes.CDLL(None), "gpuleak_step")
+if sys.argv[2] == "asked":
+    ctypes.CDLL(None).cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
+if sys.argv[2] == "joined":
+    thread = threading.Thread(target=train)
+    thread.start()
+    thread.join()
+else:
+    train()
+wait_for(lambda: len(os.listdir("/proc/self/task")) == 1, "end of the helper thread")
+child = os.fork()  # Python 3.12 warns here of other threads, and -W error makes that an error
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)

@@ -1,0 +1,72 @@
+"""The agent on every Python found here: steps from the optimizer's hooks, and Python stacks."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from target import Skip, expect, expect_equal, main
+
+PROGRAM = Path(__file__).resolve().with_name("agent_program.py")
+VERSIONS = ["python3"] + [f"python3.{minor}" for minor in range(8, 16)]
+
+
+def interpreters():
+    """Those on PATH, and those of the build's GPULEAK_PYFRAMES_PYTHONS; each version once."""
+    named = os.environ.get("GPULEAK_PYFRAMES_PYTHONS", "").split(":")
+    paths = [path for path in [*named, *map(shutil.which, VERSIONS)] if path]
+    found = {}
+    for path in paths:
+        ask = "import sys, ctypes; print('%d.%d.%d' % sys.version_info[:3], sys.executable)"
+        done = subprocess.run([path, "-c", ask], stdout=-1, stderr=-1, text=True)
+        if done.returncode == 0:
+            version, executable = done.stdout.split()
+            if tuple(map(int, version.split(".")[:2])) >= (3, 8):
+                found.setdefault((version, Path(executable).resolve()), path)
+    if not found:
+        raise Skip("no Python with ctypes")
+    return [(version, path) for (version, _), path in sorted(found.items())]
+
+
+def check_way(box, way):
+    line = 1 + PROGRAM.read_text().splitlines().index(
+        "    return library.fake_alloc(0, 512)  # this line"
+    )
+    for version, python in interpreters():
+        for name in box.traces():
+            (box.folder / name).unlink()
+        command = [python, "-W", "error", PROGRAM, box.programs / "fake", way]
+        done = box.run(command, env={"PYTHONDONTWRITEBYTECODE": "1"})
+        what = f"Python {version}, {way}"
+        expect_equal(f"{what}: hooks and stderr", (done.stdout, done.stderr), ("1 1\n", ""))
+        trace = box.trace()
+        expect_equal(f"{what}: marks", trace.committed, 25)
+        expect_equal(f"{what}: version", trace.string(trace.run["python"]), version)
+        expect_equal(f"{what}: torch", trace.string(trace.run["torch"]), "9.9.9+cu999")
+        check_frames(what, trace, line)
+
+
+def check_frames(what, trace, line):
+    site = max(trace.sites(), key=lambda s: s["allocs"] if s["source"] == 1 else 0)
+    frames = site["frames"]
+    expect(frames and frames[0]["language"] == 1, f"{what}: no Python frames: {frames[:2]}")
+    got = [(f["file"], f["function"]) for f in frames[:2]]
+    wanted = [(str(PROGRAM), "allocate"), (str(PROGRAM), "train")]
+    expect_equal(f"{what}: frames", got, wanted)
+    expect_equal(f"{what}: line", frames[0]["line"], line)
+
+
+def test_asked(box):
+    check_way(box, "asked")
+
+
+def test_helped(box):
+    check_way(box, "helped")
+
+
+def test_joined(box):
+    check_way(box, "joined")
+
+
+if __name__ == "__main__":
+    main(globals())
