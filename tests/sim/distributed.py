@@ -30,6 +30,10 @@ def worker(rank: int, backend: str, port: str) -> None:
     gathered = [torch.zeros(2, device="cuda") for _ in range(2)]
     dist.all_gather(gathered, torch.full((2,), 3.0).cuda())
     expect_equal([t.tolist() for t in gathered], [[3.0, 3.0]] * 2, backend)
+    if backend == "nccl":
+        whole = torch.zeros(4, device="cuda")
+        dist.all_gather_into_tensor(whole, torch.full((2,), 5.0).cuda())
+        expect_equal(whole.tolist(), [5.0] * 4, "all_gather_into_tensor")
     del gathered
     dist.barrier()
     dist.destroy_process_group()

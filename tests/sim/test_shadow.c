@@ -46,6 +46,25 @@ static void host_writes_come_back(void)
 	EXPECT_U64(read_word(place + 4096), 0);
 }
 
+/* Several writes that adjoin are read as one; with a gap between them nothing is known. */
+static void pieces_are_joined(void)
+{
+	static const uint32_t words[] = {1, 2, 3};
+	uint32_t read[3];
+
+	gpusim_shadow_write(place + 8, &words[2], 4);
+	gpusim_shadow_write(place, &words[0], 4);
+	gpusim_shadow_read(place, read, sizeof(read));
+	EXPECT(read[0] == 0 && read[2] == 0);
+	gpusim_shadow_write(place + 4, &words[1], 4);
+	gpusim_shadow_read(place, read, sizeof(read));
+	EXPECT(memcmp(read, words, sizeof(words)) == 0);
+	gpusim_shadow_move(place + 512, place + 2, 8);
+	gpusim_shadow_read(place + 514, read, 4);
+	EXPECT_U64(read[0], 2);
+	drop(place, 1024);
+}
+
 static void kernels_take_it_away(void)
 {
 	uint64_t words[33] = {0};
@@ -115,6 +134,7 @@ static void bounded(void)
 int main(void)
 {
 	host_writes_come_back();
+	pieces_are_joined();
 	kernels_take_it_away();
 	never_wrong();
 	bounded();

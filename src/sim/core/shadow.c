@@ -125,18 +125,27 @@ static void insert(struct entry *entry, uint64_t address, size_t size)
 	entry_bytes += size;
 }
 
-/* The entry that holds all of the range; NULL: none does. */
-static struct entry *entry_around(uint64_t address, size_t size)
+/* Copy the range to `bytes` if adjoining entries hold all of it; else leave `bytes` as it is. */
+static bool collect(uint64_t address, uint8_t *bytes, size_t size)
 {
-	unsigned at = entry_after(address);
-	struct entry *entry;
+	unsigned first = entry_after(address), at = first;
+	uint64_t end = address + size, known = address;
 
-	if (at == entry_count)
-		return NULL;
-	entry = entries[at];
-	if (address < entry->address || address + size > entry->address + entry->size)
-		return NULL;
-	return kernels - entry->born > AGE ? NULL : entry;
+	for (; known < end; at++) {
+		if (at == entry_count || entries[at]->address > known ||
+		    kernels - entries[at]->born > AGE)
+			return false;
+		known = entries[at]->address + entries[at]->size;
+	}
+	for (unsigned i = first; i < at; i++) {
+		const struct entry *entry = entries[i];
+		uint64_t from = entry->address > address ? entry->address : address;
+		uint64_t to =
+			entry->address + entry->size < end ? entry->address + entry->size : end;
+
+		memcpy(bytes + (from - address), entry->bytes + (from - entry->address), to - from);
+	}
+	return true;
 }
 
 void gpusim_shadow_write(uint64_t address, const void *bytes, size_t size)
@@ -165,29 +174,28 @@ void gpusim_shadow_fill(uint64_t address, int value, size_t size)
 
 void gpusim_shadow_move(uint64_t to, uint64_t from, size_t size)
 {
-	struct entry *source, *entry;
+	struct entry *entry;
 
 	if (atomic_load_explicit(&entry_count, memory_order_relaxed) == 0)
 		return;
 	gpusim_lock();
-	source = entry_around(from, size);
-	entry = source ? new_entry(to, size) : NULL;
-	if (entry)
-		memcpy(entry->bytes, source->bytes + (from - source->address), size);
+	entry = new_entry(to, size);
+	if (entry && !collect(from, entry->bytes, size)) {
+		free(entry);
+		entry = NULL;
+	}
 	insert(entry, to, size);
 	gpusim_unlock();
 }
 
 void gpusim_shadow_read(uint64_t address, void *bytes, size_t size)
 {
-	struct entry *source;
+	bool known;
 
 	gpusim_lock();
-	source = entry_around(address, size);
-	if (source)
-		memcpy(bytes, source->bytes + (address - source->address), size);
+	known = collect(address, bytes, size);
 	gpusim_unlock();
-	if (!source)
+	if (!known)
 		memset(bytes, 0, size);
 }
 
