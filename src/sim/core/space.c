@@ -21,6 +21,7 @@ struct gpusim_slab {
 	struct gpusim_slab *next, *previous; /* among those with a free cell */
 	uint32_t chunk;
 	uint32_t free;	      /* cells */
+	uint32_t longest;     /* no free run is longer */
 	uint16_t run[CELLS];  /* cells from here, at the first of a run; 0: free */
 	uint16_t back[CELLS]; /* distance to the first of the run */
 };
@@ -98,11 +99,11 @@ static void free_chunks(struct gpusim_space *space, uint32_t first)
 }
 
 /* The first free run of `count` cells; CELLS: none. */
-static uint32_t find_cells(const struct gpusim_slab *slab, uint32_t count)
+static uint32_t find_cells(struct gpusim_slab *slab, uint32_t count)
 {
 	uint32_t at = 0, found = 0;
 
-	if (slab->free < count)
+	if (slab->longest < count)
 		return CELLS;
 	while (at < CELLS && found < count) {
 		if (slab->run[at]) {
@@ -113,7 +114,10 @@ static uint32_t find_cells(const struct gpusim_slab *slab, uint32_t count)
 			found++;
 		}
 	}
-	return found == count ? at - found : CELLS;
+	if (found == count)
+		return at - found;
+	slab->longest = count - 1;
+	return CELLS;
 }
 
 static struct gpusim_slab *find_slab(const struct gpusim_space *space, uint32_t count,
@@ -157,7 +161,7 @@ static struct gpusim_slab *new_slab(struct gpusim_space *space)
 	if (!slab)
 		return NULL;
 	slab->chunk = chunk;
-	slab->free = CELLS;
+	slab->free = slab->longest = CELLS;
 	use_chunks(space, chunk, 1);
 	space->chunks[chunk].slab = slab;
 	link_slab(space, slab);
@@ -251,6 +255,7 @@ static uint64_t give_cells(struct gpusim_space *space, struct gpusim_slab *slab,
 	if (!slab->free)
 		link_slab(space, slab);
 	slab->free += count;
+	slab->longest = slab->free;
 	if (slab->free < CELLS)
 		return 0;
 	unlink_slab(space, slab);
