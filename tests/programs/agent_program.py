@@ -4,7 +4,8 @@
 
 WAY is how the agent gets to run: `asked` by the main thread, which asks for the number of devices
 before the first event; `helped` by a thread of the tracer's, since nobody asks; `joined`: the same
-while the main thread waits in a join.
+while the main thread waits in a join.  `explicit`: as `asked`, and gpuleak_step() is called, too.
+`late`: the first event comes while the interpreter goes down, when no agent can run any more.
 """
 
 import ctypes
@@ -65,12 +66,29 @@ def train():
     for _ in range(25):
         allocate()
         optimizer.step()
+        if sys.argv[2] == "explicit":
+            optimizer.step()
+            tracer.gpuleak_step()
     print(len(hooks["pre"]), len(hooks["post"]) if traced else 0)
 
 
-traced = hasattr(ctypes.CDLL(None), "gpuleak_step")
-if sys.argv[2] == "asked":
-    ctypes.CDLL(None).cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
+class Late:
+    def __init__(self):
+        self.alloc = library.fake_alloc
+
+    def __del__(self):
+        self.alloc(0, 512)
+
+
+tracer = ctypes.CDLL(None)
+traced = hasattr(tracer, "gpuleak_step")
+if sys.argv[2] == "late":
+    sys.modules["late"] = late = Late()
+    late.self = late
+    print("1 1")
+    sys.exit()
+if sys.argv[2] in ("asked", "explicit"):
+    tracer.cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
 if sys.argv[2] == "joined":
     thread = threading.Thread(target=train)
     thread.start()

@@ -28,10 +28,8 @@ def interpreters():
     return [(version, path) for (version, _), path in sorted(found.items())]
 
 
-def check_way(box, way):
-    line = 1 + PROGRAM.read_text().splitlines().index(
-        "    return library.fake_alloc(0, 512)  # this line"
-    )
+def each(box, way):
+    """The version and the trace of each interpreter."""
     for version, python in interpreters():
         for name in box.traces():
             (box.folder / name).unlink()
@@ -39,7 +37,14 @@ def check_way(box, way):
         done = box.run(command, env={"PYTHONDONTWRITEBYTECODE": "1"})
         what = f"Python {version}, {way}"
         expect_equal(f"{what}: hooks and stderr", (done.stdout, done.stderr), ("1 1\n", ""))
-        trace = box.trace()
+        yield what, version, box.trace()
+
+
+def check_way(box, way):
+    line = 1 + PROGRAM.read_text().splitlines().index(
+        "    return library.fake_alloc(0, 512)  # this line"
+    )
+    for what, version, trace in each(box, way):
         expect_equal(f"{what}: marks", trace.committed, 25)
         expect_equal(f"{what}: version", trace.string(trace.run["python"]), version)
         expect_equal(f"{what}: torch", trace.string(trace.run["torch"]), "9.9.9+cu999")
@@ -66,6 +71,19 @@ def test_helped(box):
 
 def test_joined(box):
     check_way(box, "joined")
+
+
+def test_explicit(box):
+    """The first turn's two step() are marks; from gpuleak_step() on that alone is, once a turn."""
+    for what, _version, trace in each(box, "explicit"):
+        expect_equal(f"{what}: marks and clock", (trace.committed, trace.state["clock"]), (27, 2))
+
+
+def test_late(box):
+    for what, _version, trace in each(box, "late"):
+        expect_equal(f"{what}: marks", trace.committed, 0)
+        events = [event["kind"] for event in trace.events()]
+        expect_equal(f"{what}: events", events, ["malloc", "reserved", "alloc"])
 
 
 if __name__ == "__main__":
