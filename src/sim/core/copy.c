@@ -74,8 +74,12 @@ void gpusim_kernel(const void *function, void *const *arguments)
 	size_t count;
 
 	gpusim_thread_stack(thread);
-	if (!arguments || !thread->stack_high) {
+	if (!arguments) {
 		gpusim_shadow_kernel(NULL, 0);
+		return;
+	}
+	if (here < thread->stack_low || here >= thread->stack_high) {
+		gpusim_shadow_forget(); /* a coroutine's stack, whose end we don't know */
 		return;
 	}
 	lowest = thread->stack_high;

@@ -167,15 +167,34 @@ static void arm(void)
 	errno = saved;
 }
 
+/* Forget the threads that are no more.  Under the lock. */
+static void forget_ended(void)
+{
+	unsigned kept = 0;
+	char path[64];
+
+	for (unsigned i = 0; i < thread_count; i++) {
+		snprintf(path, sizeof(path), "/proc/self/task/%d", (int)threads[i]);
+		if (access(path, F_OK) == 0)
+			threads[kept++] = threads[i];
+	}
+	thread_count = kept;
+}
+
 void gpusim_farewell_watch(void)
 {
+	int saved = errno;
+
 	pthread_once(&armed, arm);
 	pthread_mutex_lock(&lock);
 	if (owner != getpid()) {
 		owner = getpid();
 		thread_count = 0;
 	}
+	if (thread_count == THREADS)
+		forget_ended();
 	if (thread_count < THREADS)
 		threads[thread_count++] = (pid_t)syscall(SYS_gettid);
 	pthread_mutex_unlock(&lock);
+	errno = saved;
 }

@@ -240,3 +240,11 @@ void gpusim_shadow_kernel(const uint64_t *words, size_t count)
 		drop_pointed(words, count);
 	gpusim_unlock();
 }
+
+void gpusim_shadow_forget(void)
+{
+	atomic_fetch_add_explicit(&kernels, 1, memory_order_relaxed);
+	gpusim_lock();
+	remove_entries(0, entry_count);
+	gpusim_unlock();
+}

@@ -24,6 +24,8 @@ SIM_EXPORT void gpusim_shadow_move(uint64_t to, uint64_t from, size_t size);
 SIM_EXPORT void gpusim_shadow_read(uint64_t address, void *bytes, size_t size);
 /* A kernel runs with these words as its arguments, some of which are pointers. */
 SIM_EXPORT void gpusim_shadow_kernel(const uint64_t *words, size_t count);
+/* A kernel runs of which nothing is known. */
+SIM_EXPORT void gpusim_shadow_forget(void);
 
 /* The caller holds the core's lock. */
 void gpusim_shadow_drop(uint64_t address, uint64_t size);
