@@ -304,6 +304,7 @@ static int fork_storm(const char *self)
 	int bad = 0;
 
 	(void)self;
+	new_stack(NULL); /* the parent's trace comes first */
 	for (uintptr_t i = 0; i < STORM_THREADS; i++)
 		pthread_create(&threads[i], NULL, storm, (void *)i);
 	for (uint32_t i = 0; i < STORM_CHILDREN && bad < 3; i++) {
