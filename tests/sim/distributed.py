@@ -36,9 +36,10 @@ def worker(rank: int, backend: str, port: str) -> None:
         expect_equal(whole.tolist(), [5.0] * 4, "all_gather_into_tensor")
     del gathered
     dist.barrier()
-    dist.destroy_process_group()
-    if result():
-        raise SystemExit("failed")
+    # Not through destructors: 2.2.2 can wait for its gloo threads there with the GIL held while
+    # one of them wants the GIL to let a tensor go. It does so on CPU tensors, too.
+    sys.stdout.flush()
+    os._exit(result())
 
 
 def receive(queue, answers) -> None:
