@@ -5,11 +5,13 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tracer/agent_text.h"
 #include "tracer/clock.h"
 #include "tracer/code_watch.h"
 #include "tracer/describe.h"
+#include "tracer/hash.h"
 #include "tracer/mark.h"
 #include "tracer/python_api.h"
 #include "tracer/stack.h"
@@ -88,6 +90,34 @@ static PyObject *pre_step(PyObject *self, PyObject *args)
 	return python_api.none;
 }
 
+/*
+ * A number for the optimizer and its first parameter.  Some wrappers step one optimizer
+ * once for each of its groups, putting one group after the other in the place of all:
+ * these are told apart.  Nothing is looked into beyond the optimizer's own lists.
+ */
+static uint64_t identity(PyObject *optimizer)
+{
+	static const char *const names[] = {"param_groups", NULL, "params", NULL};
+	PyObject *at = optimizer;
+	uint64_t parameter;
+
+	python_api.Py_IncRef(at);
+	for (unsigned i = 0; at && i < sizeof(names) / sizeof(names[0]); i++) {
+		PyObject *next = i == 0	    ? python_api.PyObject_GetAttrString(at, names[i])
+				 : names[i] ? python_api.PyMapping_GetItemString(at, names[i])
+					    : python_api.PySequence_GetItem(at, 0);
+
+		python_api.Py_DecRef(at);
+		at = next;
+	}
+	parameter = (uintptr_t)at;
+	if (at)
+		python_api.Py_DecRef(at);
+	else
+		clear_own_error();
+	return hash_mix((uintptr_t)optimizer, parameter);
+}
+
 /* post_step(optimizer, args, kwargs), called by torch.optim */
 static PyObject *post_step(PyObject *self, PyObject *args)
 {
@@ -96,7 +126,7 @@ static PyObject *post_step(PyObject *self, PyObject *args)
 	(void)self;
 	if (!optimizer)
 		python_api.PyErr_Clear();
-	steps_optimizer_ends(optimizer);
+	steps_optimizer_ends(optimizer ? identity(optimizer) : 1);
 	if (optimizer && !described && mark_count() > 0) {
 		described = true;
 		drop(call("describe_training", put_function, optimizer));

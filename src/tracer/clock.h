@@ -3,16 +3,19 @@
  *
  * One optimizer leads: each of its steps is a mark.  Others that step in between
  * belong to the same turn of the loop.  The lead changes when another one steps
- * twice while the lead is silent, or when one that was not heard of lately steps
- * after the lead had stepped alone: a new trial with a new optimizer.
+ * twice while the lead is silent, or when a new one, or one not heard of lately,
+ * steps where the lead was expected: a new trial with a new optimizer.  Should the
+ * old lead go on all the same, it is the lead again, and its next step is no mark:
+ * the new one joined it, and the sum is right.
  */
 #ifndef GPULEAK_TRACER_CLOCK_H
 #define GPULEAK_TRACER_CLOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* An optimizer's step() has ended: is this the end of a step?  Any thread. */
-bool clock_stepped(const void *optimizer);
+bool clock_stepped(uint64_t optimizer);
 
 /* In a child after fork. */
 void clock_forget(void);

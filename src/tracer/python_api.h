@@ -39,6 +39,9 @@ struct python_api {
 				       PyObject *module);
 	int (*PyArg_ParseTuple)(PyObject *args, const char *format, ...);
 	PyObject *(*PyTuple_GetItem)(PyObject *tuple, long index);
+	PyObject *(*PyObject_GetAttrString)(PyObject *object, const char *name);
+	PyObject *(*PySequence_GetItem)(PyObject *sequence, long index);
+	PyObject *(*PyMapping_GetItemString)(PyObject *mapping, const char *key);
 	int (*PyObject_IsTrue)(PyObject *object);
 	PyObject *(*PyErr_Occurred)(void); /* borrowed */
 	int (*PyErr_ExceptionMatches)(PyObject *type);

@@ -6,6 +6,7 @@
 
 #include "gpuleak/gpuleak.h"
 #include "tracer/clock.h"
+#include "tracer/graphs.h"
 #include "tracer/guard.h"
 #include "tracer/mark.h"
 #include "tracer/trace_writer.h"
@@ -45,14 +46,28 @@ void steps_optimizer_begins(void)
 	errno = saved;
 }
 
-void steps_optimizer_ends(const void *optimizer)
+static void optimizer_stepped(uint64_t optimizer)
+{
+	if (tracer_recording() && !atomic_load(&explicit_steps) && clock_stepped(optimizer))
+		mark_step(GPULEAK_CLOCK_OPTIMIZER);
+}
+
+void steps_optimizer_ends(uint64_t optimizer)
 {
 	int saved = errno;
 
 	if (in_optimizer > 0)
 		in_optimizer--;
-	if (tracer_recording() && !atomic_load(&explicit_steps) && clock_stepped(optimizer))
-		mark_step(GPULEAK_CLOCK_OPTIMIZER);
+	if (!graphs_captured(optimizer))
+		optimizer_stepped(optimizer);
+	errno = saved;
+}
+
+void steps_optimizer_replayed(uint64_t optimizer)
+{
+	int saved = errno;
+
+	optimizer_stepped(optimizer);
 	errno = saved;
 }
 

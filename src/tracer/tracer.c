@@ -10,6 +10,7 @@
 #include "tracer/agent.h"
 #include "tracer/clock.h"
 #include "tracer/describe.h"
+#include "tracer/graphs.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/native_loader.h"
@@ -86,6 +87,7 @@ static void after_fork_in_child(void)
 	mark_forget();
 	clock_forget();
 	steps_forget();
+	graphs_forget();
 	agent_forget();
 }
 

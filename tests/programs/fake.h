@@ -66,6 +66,14 @@ FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);
 FAKE_EXPORT int cudaFree(void *ptr);
 FAKE_EXPORT int cudaSetDevice(int device);
 FAKE_EXPORT int cudaGetDeviceCount(int *count);
+FAKE_EXPORT int cudaStreamBeginCapture(void *stream, int mode);
+FAKE_EXPORT int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *from,
+					      const void *edges, size_t count, int mode);
+FAKE_EXPORT int cudaStreamEndCapture(void *stream, void **graph);
+FAKE_EXPORT int cudaGraphInstantiate(void **executable, void *graph, void *a, void *b, size_t c);
+FAKE_EXPORT int cudaGraphInstantiateWithFlags(void **executable, void *graph,
+					      unsigned long long flags);
+FAKE_EXPORT int cudaGraphLaunch(void *executable, void *stream);
 FAKE_EXPORT struct fake_calls fake_cudart_calls(void);
 FAKE_EXPORT extern void (*fake_cudart_during)(void);
 FAKE_EXPORT extern int fake_cudart_error;

@@ -67,6 +67,51 @@ int cudaGetDeviceCount(int *count)
 	return error;
 }
 
+/* Graphs and executables are the numbers 0x6000 and 0x7000. */
+int cudaStreamBeginCapture(void *stream, int mode)
+{
+	return called("gb", (uintptr_t)stream, (uint64_t)mode);
+}
+
+int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *from, const void *edges,
+				  size_t count, int mode)
+{
+	return called("gt", (uintptr_t)stream ^ (uintptr_t)graph << 8 ^ (uintptr_t)from << 16,
+		      (uintptr_t)edges ^ count << 8 ^ (uint64_t)mode << 16);
+}
+
+int cudaStreamEndCapture(void *stream, void **graph)
+{
+	int error = called("ge", (uintptr_t)stream, (uintptr_t)graph);
+
+	*graph = error ? NULL : (void *)0x6000;
+	return error;
+}
+
+int cudaGraphInstantiate(void **executable, void *graph, void *a, void *b, size_t c)
+{
+	int error = called("gi", (uintptr_t)executable ^ (uintptr_t)graph << 8,
+			   (uintptr_t)a ^ (uintptr_t)b << 8 ^ c << 16);
+
+	if (!error)
+		*executable = (void *)0x7000;
+	return error;
+}
+
+int cudaGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)
+{
+	int error = called("gf", (uintptr_t)executable ^ (uintptr_t)graph << 8, flags);
+
+	if (!error)
+		*executable = (void *)0x7000;
+	return error;
+}
+
+int cudaGraphLaunch(void *executable, void *stream)
+{
+	return called("gl", (uintptr_t)executable, (uintptr_t)stream);
+}
+
 /* The tests fork while other threads are in here. */
 static void after_fork(void)
 {

@@ -120,6 +120,40 @@ static void runtime_calls(int error)
 	check("its result", got == error);
 }
 
+static void graph_calls(int error)
+{
+	void *const stream = (void *)0x11, *const from = (void *)0x22, *const edges = (void *)0x33;
+	void *graph = NULL, *executable = NULL;
+	int got;
+
+	fake_cudart_error = error;
+	got = cudaStreamBeginCapture(stream, 2);
+	fake_calls_add(&cudart, "gb", 0x11, 2, 0, 0);
+	check_call("cudaStreamBeginCapture");
+	check("its result", got == error);
+	got = cudaStreamBeginCaptureToGraph(stream, (void *)0x6000, from, edges, 5, 1);
+	fake_calls_add(&cudart, "gt", 0x11 ^ 0x600000 ^ 0x220000, 0x33 ^ 0x500 ^ 0x10000, 0, 0);
+	check_call("cudaStreamBeginCaptureToGraph");
+	check("its result", got == error);
+	got = cudaStreamEndCapture(stream, &graph);
+	fake_calls_add(&cudart, "ge", 0x11, (uintptr_t)&graph, 0, 0);
+	check_call("cudaStreamEndCapture");
+	check("its result", got == error && graph == (error ? NULL : (void *)0x6000));
+	got = cudaGraphInstantiate(&executable, (void *)0x6000, from, edges, 7);
+	fake_calls_add(&cudart, "gi", (uintptr_t)&executable ^ 0x600000, 0x22 ^ 0x3300 ^ 0x70000, 0,
+		       0);
+	check_call("cudaGraphInstantiate");
+	check("its result", got == error && executable == (error ? NULL : (void *)0x7000));
+	got = cudaGraphInstantiateWithFlags(&executable, (void *)0x6000, 9);
+	fake_calls_add(&cudart, "gf", (uintptr_t)&executable ^ 0x600000, 9, 0, 0);
+	check_call("cudaGraphInstantiateWithFlags");
+	check("its result", got == error);
+	got = cudaGraphLaunch((void *)0x7000, stream);
+	fake_calls_add(&cudart, "gl", 0x7000, 0x11, 0, 0);
+	check_call("cudaGraphLaunch");
+	check("its result", got == error);
+}
+
 static void our_calls(void)
 {
 	if (!gpuleak_step)
@@ -149,6 +183,7 @@ static int calls(void)
 	for (unsigned i = 0; i < 3; i++) {
 		our_calls(); /* the first time before anything is recorded */
 		runtime_calls(i % 2 ? 2 : 0);
+		graph_calls(i % 2 ? 2 : 0);
 		all_reports();
 	}
 	printf("%u wrong, %llu and %llu calls\n", failures, (unsigned long long)c10.count,
