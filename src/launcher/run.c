@@ -114,6 +114,32 @@ static void add_option(struct names *argv, const char *option, const char *value
 		names_add(argv, text_format("%s=%s", option, value));
 }
 
+static void add_options(struct names *argv, const char *option, const struct names *values)
+{
+	for (size_t i = 0; i < values->count; i++)
+		add_option(argv, option, values->items[i]);
+}
+
+/* A file that gpuleak-report can't read is found before the program starts, not after. */
+static int files_check(const struct run *run)
+{
+	struct child_output output = {.out = -1, .err = -1};
+	struct names argv = {0};
+	struct child_end end;
+
+	if (run->options.no_trace || !run->options.suppressions.count)
+		return 0;
+	output.out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	names_add(&argv, text_format("%s", run->parts.report));
+	add_options(&argv, "--suppressions", &run->options.suppressions);
+	names_add(&argv, text_format("--version"));
+	end = child_run(argv.items, NULL, output);
+	names_release(&argv);
+	if (output.out >= 0)
+		close(output.out);
+	return end.started && end.code == 0 ? 0 : -1;
+}
+
 static int report_make(const struct run *run, const struct names *traces, bool json, int to)
 {
 	struct child_output output = {.out = to, .err = -1};
@@ -127,8 +153,8 @@ static int report_make(const struct run *run, const struct names *traces, bool j
 		names_add(&argv, text_format("--all"));
 	add_option(&argv, "--fail-on", run->options.fail_on);
 	add_option(&argv, "--require-steps", run->options.require_steps);
-	for (size_t i = 0; i < run->options.user_code.count; i++)
-		add_option(&argv, "--user-code", run->options.user_code.items[i]);
+	add_options(&argv, "--user-code", &run->options.user_code);
+	add_options(&argv, "--suppressions", &run->options.suppressions);
 	names_add(&argv, text_format("--"));
 	for (size_t i = 0; i < traces->count; i++)
 		names_add(&argv, text_format("%s", traces->items[i]));
@@ -245,7 +271,7 @@ static int run_command(struct run *run)
 static int run_start(struct run *run)
 {
 	parts_find(&run->parts);
-	if (parts_check(run) < 0 || environment_fill(run) < 0 ||
+	if (parts_check(run) < 0 || files_check(run) < 0 || environment_fill(run) < 0 ||
 	    output_open(run->options.report_to, &run->report_to) < 0 ||
 	    output_open(run->options.json, &run->json) < 0)
 		return EXIT_NOT_DONE;

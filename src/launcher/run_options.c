@@ -123,6 +123,9 @@ static int take(struct run_options *options, int id, const char *argument)
 	case RUN_USER_CODE:
 		names_add(&options->user_code, text_format("%s", argument));
 		return 0;
+	case RUN_SUPPRESSIONS:
+		names_add(&options->suppressions, text_format("%s", argument));
+		return 0;
 	case RUN_ALL:
 		options->all = true;
 		return 0;
@@ -166,4 +169,5 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
 void run_options_release(struct run_options *options)
 {
 	names_release(&options->user_code);
+	names_release(&options->suppressions);
 }

@@ -18,7 +18,8 @@ struct run_options {
 	const char *out;
 	const char *fail_on;
 	const char *require_steps;
-	struct names user_code; /* owned list of copies */
+	struct names user_code;	   /* owned list of copies */
+	struct names suppressions; /* the same */
 	const char *report_to;
 	const char *json;
 	char **command; /* of the program, NULL-terminated; never empty unless `help` */

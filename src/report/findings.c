@@ -156,6 +156,7 @@ struct group_key {
 	uint8_t source;
 	bool segment;
 	bool pooled;
+	const struct rule *rule;
 };
 
 /* Small ones, of a cache that fills, are one finding. */
@@ -164,18 +165,28 @@ static bool is_large_jump(const struct findings *findings, const struct verdict_
 	return site->label == VERDICT_JUMP && site->bytes >= findings->verdict.threshold;
 }
 
+/* The pool that stands for the site, when one does. */
+static const struct verdict_site *pool_of(const struct findings *findings, size_t i)
+{
+	if (findings->pooled[i])
+		return &findings->verdict.pool;
+	return findings->hidden[i] ? &findings->hidden_pool : NULL;
+}
+
 static struct group_key group_key(const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
+	const struct verdict_site *pool = pool_of(findings, i);
 	bool pooled = findings->pooled[i];
 
 	return (struct group_key){
 		.where = pooled && findings->pool_is_one ? NULL : findings->places[i].where,
-		.label = pooled ? findings->verdict.pool.label : site->label,
-		.birth = !pooled && is_large_jump(findings, site) ? site->first_step : 0,
+		.label = pool ? pool->label : site->label,
+		.birth = !pool && is_large_jump(findings, site) ? site->first_step : 0,
 		.source = findings->origins[i]->source,
 		.segment = is_segment(findings->origins[i]),
 		.pooled = pooled,
+		.rule = findings->rules[i],
 	};
 }
 
@@ -183,18 +194,19 @@ static bool same_group(const struct names *names, const struct group_key *a,
 		       const struct group_key *b)
 {
 	return a->label == b->label && a->birth == b->birth && a->source == b->source &&
-	       a->segment == b->segment && a->pooled == b->pooled &&
+	       a->segment == b->segment && a->pooled == b->pooled && a->rule == b->rule &&
 	       place_frames_same(names, a->where, b->where);
 }
 
 static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
-	const struct verdict_site *pool = findings->pooled[i] ? &findings->verdict.pool : NULL;
+	const struct verdict_site *pool = pool_of(findings, i);
+	uint64_t pool_bytes = findings->pooled[i] ? findings->pool_bytes : findings->hidden_bytes;
 	double rate = site->bytes_per_step;
 
 	if (pool)
-		rate = pool->bytes_per_step * (double)site->bytes / (double)findings->pool_bytes;
+		rate = pool->bytes_per_step * (double)site->bytes / (double)pool_bytes;
 	if (!finding->parts || site->bytes > finding->weight) {
 		finding->site = findings->origins[i];
 		finding->verdict = pool ? pool : site;
@@ -327,6 +339,7 @@ static void group_sites(struct findings *findings, const struct names *names)
 			&findings->items[groups_find(&groups, findings, names, i)];
 
 		finding->label = group_key(findings, i).label;
+		finding->rule = findings->rules[i];
 		finding_add(finding, findings, i);
 	}
 	findings->count = groups.count;
@@ -343,6 +356,8 @@ static int by_gravity(const void *first, const void *second)
 	const struct finding *a = first;
 	const struct finding *b = second;
 
+	if (finding_suppressed(a) != finding_suppressed(b))
+		return finding_suppressed(a) ? 1 : -1;
 	if (a->label != b->label)
 		return descending(a->label, b->label);
 	if (a->bytes_per_step != b->bytes_per_step)
@@ -352,7 +367,23 @@ static int by_gravity(const void *first, const void *second)
 	return a->site->item < b->site->item ? -1 : 1;
 }
 
-void findings_init(struct findings *findings, struct code_map *map,
+/* The rules need the lines, and the device's verdict needs the rules. */
+static void judge(struct findings *findings, struct code_map *map, struct rules_matcher *matcher)
+{
+	size_t count = findings->site_count + findings->segment_count;
+
+	judge_sites(findings, map->snapshot);
+	place_sites(findings, map);
+	place_backward(findings, map);
+	findings->rules = memory_new(count, sizeof(struct rule *));
+	findings->hidden = memory_new(count, sizeof(*findings->hidden));
+	findings_apply_rules(findings, matcher);
+	judge_device(findings, map->snapshot);
+	if (findings_hide_pooled(findings, matcher))
+		judge_device(findings, map->snapshot);
+}
+
+void findings_init(struct findings *findings, struct code_map *map, struct rules_matcher *matcher,
 		   const struct snapshot_device *device, bool all)
 {
 	const struct snapshot *snapshot = map->snapshot;
@@ -360,10 +391,7 @@ void findings_init(struct findings *findings, struct code_map *map,
 	*findings = (struct findings){.device = device};
 	verdict_timeline(&findings->timeline, device->timeline, device->timeline_count);
 	collect_sites(findings, snapshot, all);
-	judge_sites(findings, snapshot);
-	judge_device(findings, snapshot);
-	place_sites(findings, map);
-	place_backward(findings, map);
+	judge(findings, map, matcher);
 	findings->pooled = memory_new(findings->site_count + findings->segment_count,
 				      sizeof(*findings->pooled));
 	choose_pooled(findings, &snapshot->names);
@@ -377,6 +405,8 @@ void findings_release(struct findings *findings)
 	free(findings->origins);
 	free(findings->places);
 	free(findings->pooled);
+	free(findings->rules);
+	free(findings->hidden);
 	free(findings->items);
 	*findings = (struct findings){0};
 }

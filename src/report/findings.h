@@ -11,6 +11,7 @@
 
 #include "report/code.h"
 #include "report/place.h"
+#include "report/rules.h"
 #include "report/snapshot.h"
 #include "report/verdict.h"
 
@@ -26,7 +27,8 @@ struct finding {
 	uint64_t blocks;
 	uint64_t peak_bytes;
 	double bytes_per_step;
-	uint64_t weight; /* bytes of the heaviest, while sites are added */
+	const struct rule *rule; /* borrowed: one that it meets; NULL: none */
+	uint64_t weight;	 /* bytes of the heaviest, while sites are added */
 };
 
 struct findings {
@@ -44,13 +46,34 @@ struct findings {
 	struct place *places; /* owned, as `sites` */
 	bool *pooled;	      /* owned, as `sites`: shown as part of the pool */
 	uint64_t pool_bytes;  /* of those */
-	bool pool_is_one;     /* no line stands out: the whole pool is one finding */
+	struct rule **rules;  /* owned, as `sites`; borrowed, NULL: it meets none */
+	bool *hidden;	      /* owned, as `sites`: part of a pool, but suppressed */
+	struct verdict_site hidden_pool; /* the pool when they belonged to it */
+	uint64_t hidden_bytes;		 /* of that pool */
+	bool pool_is_one;		 /* no line stands out: the whole pool is one finding */
 };
 
-/* All findings of a device; with `all` also of sites that never held memory across a mark. */
-void findings_init(struct findings *findings, struct code_map *map,
+/*
+ * All findings of a device; with `all` also of sites that never held memory across a mark.
+ * `matcher`: the rules, and how often each was used.
+ */
+void findings_init(struct findings *findings, struct code_map *map, struct rules_matcher *matcher,
 		   const struct snapshot_device *device, bool all);
 void findings_release(struct findings *findings);
+
+/* True of a finding that a rule suppresses: it keeps its verdict and counts nowhere. */
+bool finding_suppressed(const struct finding *finding);
+
+/* True of a finding that has passed the bound which a rule names. */
+bool finding_passed_bound(const struct finding *finding);
+
+/*
+ * For findings.c, in findings_rules.c.  The first before the device is judged; the second
+ * after it: the suppressed members of a pool leave it.  True when the device is to be
+ * judged again without them.
+ */
+void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
+bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
 
 /* A site's bytes when the device's memory was at its peak. */
 uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device);

@@ -256,6 +256,26 @@ static void print_host(FILE *out)
 	json_free(host);
 }
 
+/* What the rules of --suppressions did, in all traces. */
+static void print_rules(FILE *out, const struct rules *rules)
+{
+	struct json *array = json_array();
+
+	for (size_t i = 0; rules && i < rules->count; i++) {
+		const struct rule *rule = &rules->items[i];
+		struct json *object = json_add_object(array, NULL);
+
+		json_add_string(object, "file", rule->file);
+		json_add_integer(object, "line", rule->line);
+		json_add_string(object, "pattern", rule->pattern);
+		json_add_string(object, "reason", rule->reason);
+		json_add_integer(object, "used", rule->used);
+	}
+	fputs(",\n\"suppressions\":", out);
+	json_write(out, array);
+	json_free(array);
+}
+
 static void print_report(FILE *out, struct report *report, const struct options *options)
 {
 	struct json *trace = trace_object(report);
@@ -274,7 +294,6 @@ static void print_report(FILE *out, struct report *report, const struct options 
 	}
 	fputs("],\n\"host\":", out);
 	print_host(out);
-	fputs("}", out);
 }
 
 void json_print(FILE *out, struct report *reports, size_t count, bool several,
@@ -289,8 +308,11 @@ void json_print(FILE *out, struct report *reports, size_t count, bool several,
 			gravest = reports[i].verdict;
 		fputs(i ? ",\n" : "", out);
 		print_report(out, &reports[i], options);
+		if (several)
+			fputs("}", out);
 	}
 	if (several)
-		fprintf(out, "],\n\"verdict\":\"%s\"}", verdict_name(gravest));
-	fputs("\n", out);
+		fprintf(out, "],\n\"verdict\":\"%s\"", verdict_name(gravest));
+	print_rules(out, options->rules);
+	fputs("}\n", out);
 }

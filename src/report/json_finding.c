@@ -127,6 +127,32 @@ static void add_integer_if(struct json *to, const char *name, bool known, uint64
 		json_add_null(to, name);
 }
 
+/* A rule that the finding meets, as whoever wrote it finds it again. */
+static void add_rule(struct json *to, const char *name, const struct rule *rule)
+{
+	struct json *object;
+
+	if (!rule) {
+		json_add_null(to, name);
+		return;
+	}
+	object = json_add_object(to, name);
+	json_add_string(object, "file", rule->file);
+	json_add_integer(object, "line", rule->line);
+	json_add_string(object, "pattern", rule->pattern);
+	json_add_string(object, "reason", rule->reason);
+	if (rule->bound)
+		json_add_integer(object, "bound", rule->bound);
+}
+
+static void add_bound(struct json *to, const struct verdict_site *verdict)
+{
+	if (verdict->bound_bytes)
+		json_add_integer(to, "bound", verdict->bound_bytes);
+	else
+		json_add_string(to, "bound", verdict->bound_unknown ? "unknown" : NULL);
+}
+
 static void add_evidence(struct json *to, const struct finding *finding)
 {
 	const struct verdict_site *verdict = finding->verdict;
@@ -141,7 +167,7 @@ static void add_evidence(struct json *to, const struct finding *finding)
 	json_add_integer(to, "last_step", finding->last_step);
 	add_integer_if(to, "period_steps", verdict->period_steps, verdict->period_steps);
 	add_real_if(to, "confidence", grows, verdict->confidence);
-	json_add_string(to, "bound", verdict->bound_unknown ? "unknown" : NULL);
+	add_bound(to, verdict);
 	verdict_site_sentence(verdict, sentence, sizeof(sentence));
 	json_add_string(to, "evidence", sentence);
 }
@@ -170,6 +196,8 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 	json_add_string(object, "source",
 			finding->site->source == GPULEAK_SOURCE_CUDART ? "cudaMalloc" : "torch");
 	json_add_string(object, "key", key_of(&report->code, finding, key));
-	json_add_null(object, "suppressed_by");
+	add_rule(object, "suppressed_by", finding_suppressed(finding) ? finding->rule : NULL);
+	add_rule(object, "bounded_by",
+		 finding->rule && finding->rule->bound ? finding->rule : NULL);
 	return object;
 }

@@ -111,15 +111,15 @@ static bool tells_something(const char *key, const char *part)
 	return !(module && strcmp(module, ":<module>") == 0);
 }
 
-const char *key_of(struct code_map *map, const struct finding *finding, char key[KEY_SIZE])
+const char *key_of_site(struct code_map *map, const struct snapshot_site *site,
+			const struct place *place, char key[KEY_SIZE])
 {
 	const struct snapshot *snapshot = map->snapshot;
-	const struct place *place = &finding->place;
 	char part[KEY_SIZE];
 	struct stack stack;
 
 	key[0] = '\0';
-	names_stack(&snapshot->names, finding->site->stack, &stack);
+	names_stack(&snapshot->names, site->stack, &stack);
 	if (place->inner && code_owner(map, place->inner) != CODE_USER) {
 		part_of(snapshot, place->inner, false, part, sizeof(part));
 		prepend(key, part);
@@ -140,4 +140,9 @@ const char *key_of(struct code_map *map, const struct finding *finding, char key
 		prepend(key, part);
 	}
 	return key;
+}
+
+const char *key_of(struct code_map *map, const struct finding *finding, char key[KEY_SIZE])
+{
+	return key_of_site(map, finding->site, &finding->place, key);
 }

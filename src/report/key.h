@@ -17,6 +17,10 @@ enum {
  * from the script's folder, pids are replaced.  Where it is too long the outermost
  * frames are left out.  Returns `key`.
  */
+const char *key_of_site(struct code_map *map, const struct snapshot_site *site,
+			const struct place *place, char key[KEY_SIZE]);
+
+/* Of the heaviest site. */
 const char *key_of(struct code_map *map, const struct finding *finding, char key[KEY_SIZE]);
 
 #endif

@@ -18,6 +18,8 @@ const char options_help[] =
 	"      --max-findings N     show at most N findings of a device in the text (default 20)\n"
 	"      --user-code PATTERN  code there is yours too: a shell pattern, a folder's path\n"
 	"                           or a package's name; may be repeated\n"
+	"      --suppressions FILE  what is known of findings, and why: gpuleak-suppressions(5);\n"
+	"                           may be repeated\n"
 	"      --fail-on LIST       exit with 1 when there is one of these verdicts, by commas\n"
 	"                           (default leak), or none\n"
 	"      --require-steps N    exit with 3 when the trace has fewer steps\n"
@@ -33,6 +35,7 @@ enum {
 	OPTION_ALL,
 	OPTION_MAX_FINDINGS,
 	OPTION_USER_CODE,
+	OPTION_SUPPRESSIONS,
 	OPTION_FAIL_ON,
 	OPTION_REQUIRE_STEPS,
 	OPTION_COLOR,
@@ -45,6 +48,7 @@ static const struct option long_options[] = {
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"max-findings", required_argument, NULL, OPTION_MAX_FINDINGS},
 	{"user-code", required_argument, NULL, OPTION_USER_CODE},
+	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
 	{"fail-on", required_argument, NULL, OPTION_FAIL_ON},
 	{"require-steps", required_argument, NULL, OPTION_REQUIRE_STEPS},
 	{"color", required_argument, NULL, OPTION_COLOR},
@@ -102,6 +106,14 @@ static int take_colour(struct options *options, const char *text, struct message
 	return message_set(why, "--color %s: auto, always or never", text);
 }
 
+/* Read at once, so that a file can be checked by itself: with --version behind it. */
+static int take_suppressions(struct options *options, const char *path, struct message *why)
+{
+	if (!options->rules)
+		options->rules = memory_new(1, sizeof(*options->rules));
+	return rules_read(options->rules, path, why);
+}
+
 static int take_option(struct options *options, int option, struct message *why)
 {
 	switch (option) {
@@ -116,6 +128,8 @@ static int take_option(struct options *options, int option, struct message *why)
 	case OPTION_USER_CODE:
 		options->user_code[options->user_code_count++] = optarg;
 		return 0;
+	case OPTION_SUPPRESSIONS:
+		return take_suppressions(options, optarg, why);
 	case OPTION_FAIL_ON:
 		return take_fail_on(options, optarg, why);
 	case OPTION_REQUIRE_STEPS:
@@ -179,4 +193,8 @@ void options_release(struct options *options)
 	free(options->user_code);
 	options->user_code = NULL;
 	options->user_code_count = 0;
+	if (options->rules)
+		rules_release(options->rules);
+	free(options->rules);
+	options->rules = NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "report/message.h"
+#include "report/rules.h"
 
 enum colour_choice {
 	COLOUR_AUTO = 0, /* on a terminal, unless NO_COLOR is set */
@@ -32,7 +33,8 @@ struct options {
 	uint64_t max_findings;	/* of a device, in the text */
 	const char **user_code; /* owned array of borrowed patterns */
 	size_t user_code_count;
-	char **paths; /* borrowed from argv */
+	struct rules *rules; /* owned: those of --suppressions; NULL: none */
+	char **paths;	     /* borrowed from argv */
 	size_t path_count;
 };
 

@@ -19,16 +19,19 @@ static bool writer_lives(const struct trace_file *file)
 static void judge(struct report *report, const struct options *options)
 {
 	struct snapshot *snapshot = &report->snapshot;
+	struct rules_matcher matcher;
 
+	rules_matcher_init(&matcher, options->rules, &report->code);
 	report->verdict = VERDICT_SHORT;
 	for (size_t i = 0; i < snapshot->device_count; i++) {
 		struct findings *device = &report->devices[report->device_count++];
 
-		findings_init(device, &report->code, &snapshot->devices[i], options->all);
+		findings_init(device, &report->code, &matcher, &snapshot->devices[i], options->all);
 		report->damaged += device->damaged;
 		if (device->verdict.label > report->verdict)
 			report->verdict = device->verdict.label;
 	}
+	rules_matcher_release(&matcher);
 }
 
 int report_init(struct report *report, const char *path, const struct options *options,
@@ -66,7 +69,8 @@ static bool device_fails(const struct findings *device, uint32_t fail_on)
 	if (fail_on & 1u << device->verdict.label)
 		return true;
 	for (size_t i = 0; i < device->count; i++)
-		if (fail_on & 1u << device->items[i].label)
+		if (fail_on & 1u << device->items[i].label &&
+		    !finding_suppressed(&device->items[i]))
 			return true;
 	return false;
 }

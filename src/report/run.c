@@ -39,6 +39,7 @@ static void print_text(struct report *reports, size_t count, const struct option
 			fputs("\n\n", stdout);
 		text_print(&terminal, &reports[i], options);
 	}
+	text_print_unused(&terminal, options->rules);
 }
 
 static enum exit_code judge(const struct report *reports, size_t count,

@@ -72,7 +72,8 @@ static void print_lines(const struct terminal *terminal, const struct report *re
 {
 	size_t count = 0;
 
-	while (count < device->count && device->items[count].label == device->verdict.label)
+	while (count < device->count && device->items[count].label == device->verdict.label &&
+	       !finding_suppressed(&device->items[count]))
 		count++;
 	text_place(terminal, report, device->items[0].place.where);
 	if (count > 1)
@@ -93,12 +94,22 @@ static void print_nothing_seen(const struct terminal *terminal, const struct rep
 	escape_print_cut(terminal->out, why, 300);
 }
 
+static size_t count_suppressed(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->device_count; i++)
+		count += text_suppressed_count(&report->devices[i]);
+	return count;
+}
+
 /* Is it a leak, of which line, how fast, until when. */
 static void print_answer(const struct terminal *terminal, const struct report *report)
 {
 	const struct findings *device = report_gravest(report);
 	char sentence[VERDICT_SENTENCE];
 	enum verdict label;
+	size_t suppressed;
 
 	if (!device) {
 		print_nothing_seen(terminal, report);
@@ -107,12 +118,17 @@ static void print_answer(const struct terminal *terminal, const struct report *r
 	label = device->verdict.label;
 	if (label >= VERDICT_STABLE && label <= VERDICT_WORKLOAD)
 		fputs("no leak; ", terminal->out);
-	if (device->count && device->items[0].label == label && label >= VERDICT_JUMP) {
+	if (device->count && device->items[0].label == label &&
+	    !finding_suppressed(&device->items[0]) && label >= VERDICT_JUMP) {
 		print_lines(terminal, report, device);
 		fputs(": ", terminal->out);
 	}
 	text_device_sentence(device, sentence, sizeof(sentence));
 	escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
+	suppressed = count_suppressed(report);
+	if (suppressed)
+		fprintf(terminal->out, "; %zu finding%s suppressed", suppressed,
+			suppressed == 1 ? " is" : "s are");
 	if (label == VERDICT_SHORT)
 		fputs("; so far this proves nothing", terminal->out);
 }

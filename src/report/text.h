@@ -22,6 +22,16 @@ void text_device(const struct terminal *terminal, struct report *report,
 void text_finding(const struct terminal *terminal, struct report *report,
 		  const struct findings *device, const struct finding *finding, size_t number);
 
+/* One line of a finding that counts nowhere, and why. */
+void text_suppressed(const struct terminal *terminal, const struct report *report,
+		     const struct finding *finding);
+
+/* Print "known.txt:3: the reason", of a rule. */
+void text_rule(const struct terminal *terminal, const struct rule *rule);
+
+/* Print a line for each rule that no finding of any trace meets. */
+void text_print_unused(const struct terminal *terminal, const struct rules *rules);
+
 /* What there is to say of a device: how fast and until when, else the evidence. */
 void text_device_sentence(const struct findings *device, char *sentence, size_t size);
 
@@ -31,5 +41,8 @@ void text_place(const struct terminal *terminal, const struct report *report,
 
 /* True of a finding that the report shows without --all. */
 bool text_finding_shown(const struct findings *device, const struct finding *finding);
+
+/* Findings of the device that rules suppress. */
+size_t text_suppressed_count(const struct findings *device);
 
 #endif

@@ -9,9 +9,20 @@ static const size_t indent = 8; /* columns */
 
 bool text_finding_shown(const struct findings *device, const struct finding *finding)
 {
-	if (finding->label >= VERDICT_JUMP)
+	if (finding_suppressed(finding))
+		return false;
+	if (finding->label >= VERDICT_JUMP || finding->rule)
 		return true;
 	return finding->label == device->verdict.label && finding->label != VERDICT_STABLE;
+}
+
+size_t text_suppressed_count(const struct findings *device)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < device->count; i++)
+		count += finding_suppressed(&device->items[i]);
+	return count;
 }
 
 void text_device_sentence(const struct findings *device, char *sentence, size_t size)
@@ -120,6 +131,24 @@ static void print_rest(const struct terminal *terminal, const struct findings *d
 		fputs(".  --all shows them.\n", terminal->out);
 }
 
+/* What rules suppress, with their reasons: nothing is hidden without a word. */
+static void print_suppressed(const struct terminal *terminal, const struct report *report,
+			     const struct findings *device, const struct options *options)
+{
+	size_t max = (size_t)options->max_findings;
+	size_t shown = 0;
+
+	if (!text_suppressed_count(device))
+		return;
+	fputs("Suppressed, and not counted:\n", terminal->out);
+	for (size_t i = 0; i < device->count; i++)
+		if (finding_suppressed(&device->items[i]) && shown++ < max)
+			text_suppressed(terminal, report, &device->items[i]);
+	if (shown > max)
+		fprintf(terminal->out, "     and %zu more\n", shown - max);
+	fputc('\n', terminal->out);
+}
+
 /* What this trace can't tell. */
 static void print_limits(const struct terminal *terminal, const struct findings *device)
 {
@@ -147,7 +176,8 @@ static void print_findings(const struct terminal *terminal, struct report *repor
 		const struct finding *finding = &device->items[i];
 
 		if (!options->all && !text_finding_shown(device, finding)) {
-			rest[finding->label] += finding->parts;
+			if (!finding_suppressed(finding))
+				rest[finding->label] += finding->parts;
 		} else if (shown < max) {
 			if (!shown)
 				fputc('\n', terminal->out);
@@ -159,6 +189,8 @@ static void print_findings(const struct terminal *terminal, struct report *repor
 	if (more)
 		fprintf(terminal->out, "     and %zu more\n", more);
 	fputc('\n', terminal->out);
+	if (!options->all)
+		print_suppressed(terminal, report, device, options);
 	if (!options->all)
 		print_rest(terminal, device, rest);
 	print_limits(terminal, device);

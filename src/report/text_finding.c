@@ -133,6 +133,31 @@ static void print_meaning(const struct terminal *terminal, const struct report *
 		fputs("; normal", terminal->out);
 }
 
+void text_rule(const struct terminal *terminal, const struct rule *rule)
+{
+	escape_print(terminal->out, text_of(rule->file));
+	fprintf(terminal->out, ":%u: ", rule->line);
+	escape_print(terminal->out, text_of(rule->reason));
+}
+
+/* A bound that somebody knows, kept or passed; a reason for which it doesn't count. */
+static void print_rule(const struct terminal *terminal, const struct finding *finding)
+{
+	const struct rule *rule = finding->rule;
+	char size[32];
+
+	if (!rule)
+		return;
+	if (finding_suppressed(finding))
+		fputs("; suppressed", terminal->out);
+	else if (finding_passed_bound(finding))
+		fprintf(terminal->out, "; has passed its bound of %s",
+			verdict_size_text((double)rule->bound, size, sizeof(size)));
+	fputs(" (", terminal->out);
+	text_rule(terminal, rule);
+	fputc(')', terminal->out);
+}
+
 static void print_evidence(const struct terminal *terminal, const struct report *report,
 			   const struct finding *finding)
 {
@@ -144,6 +169,7 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 	escape_print(terminal->out, text_of(sentence));
 	if (finding->verdict->bound_unknown)
 		fputs("; bound unknown", terminal->out);
+	print_rule(terminal, finding);
 	print_meaning(terminal, report, finding);
 	if (sized)
 		fprintf(terminal->out, "; %s in %s block%s",
@@ -200,6 +226,37 @@ static void print_ways(const struct terminal *terminal, const struct report *rep
 	terminal_plain(terminal);
 	if (any)
 		fputc('\n', terminal->out);
+}
+
+void text_suppressed(const struct terminal *terminal, const struct report *report,
+		     const struct finding *finding)
+{
+	size_t used;
+
+	terminal_space(terminal, 5);
+	terminal_label(terminal, finding->label);
+	used = print_amount(terminal, finding);
+	terminal_space(terminal, used < amount_width ? amount_width - used : 2);
+	text_place(terminal, report, finding->place.where);
+	fputs("  (", terminal->out);
+	text_rule(terminal, finding->rule);
+	fputs(")\n", terminal->out);
+}
+
+void text_print_unused(const struct terminal *terminal, const struct rules *rules)
+{
+	static const char *const whats[] = {"function", "file", "stack"};
+
+	for (size_t i = 0; rules && i < rules->count; i++) {
+		const struct rule *rule = &rules->items[i];
+
+		if (rule->used)
+			continue;
+		escape_print(terminal->out, text_of(rule->file));
+		fprintf(terminal->out, ":%u: no finding meets %s:", rule->line, whats[rule->what]);
+		escape_print(terminal->out, text_of(rule->pattern));
+		fputc('\n', terminal->out);
+	}
 }
 
 void text_finding(const struct terminal *terminal, struct report *report,

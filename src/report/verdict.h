@@ -74,7 +74,8 @@ enum verdict_reason {
 	VERDICT_REASON_POOL = 17,	 /* LEAK: many stacks, each seen once */
 	VERDICT_REASON_RENEWED = 18,	 /* PLATEAU: replaced seldom, by no more than was there */
 	VERDICT_REASON_BACKLOG = 19,	 /* GROWING: all goes in the end, but there is ever more */
-	VERDICT_REASON_COUNT = 20,
+	VERDICT_REASON_BOUNDED = 20,	 /* PLATEAU: still filling, with a bound that is known */
+	VERDICT_REASON_COUNT = 21,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -166,12 +167,20 @@ struct verdict_site {
 	double demand_factor;	/* ... and of the demand of the steps */
 	uint64_t swell_bytes;	/* SWELLING: growth over `swell_steps` steps */
 	uint32_t swell_steps;
-	uint32_t parts;	      /* POOL: call stacks; else 1 */
-	uint32_t birth_count; /* JUMP, RENEWED: entries of `births`, ascending */
+	uint64_t buffer_bytes; /* BOUNDED: of all that shares the bound ... */
+	uint64_t bound_bytes;  /* ... and what they can't pass; else 0 */
+	uint32_t parts;	       /* POOL: call stacks; else 1 */
+	uint32_t birth_count;  /* JUMP, RENEWED: entries of `births`, ascending */
 	struct verdict_birth births[VERDICT_BIRTHS];
 };
 
 void verdict_site(struct verdict_site *site, const struct verdict_site_input *input);
+
+/*
+ * Of a LEAK or GROWING somebody knows the bound: the site fills a buffer
+ * that holds `buffer` bytes today and can't pass `bound`.
+ */
+void verdict_site_bound(struct verdict_site *site, uint64_t buffer, uint64_t bound);
 
 /*
  * The evidence in one sentence without a full stop: "411 of 411 rounds kept, none

@@ -49,6 +49,19 @@ bool verdict_by_name(const char *lower_name, enum verdict *label)
 	return false;
 }
 
+void verdict_site_bound(struct verdict_site *site, uint64_t buffer, uint64_t bound)
+{
+	site->label = VERDICT_PLATEAU;
+	site->reason = VERDICT_REASON_BOUNDED;
+	site->bound_unknown = false;
+	site->buffer_bytes = buffer;
+	site->bound_bytes = bound;
+	site->bytes_per_step = 0;
+	site->bytes_per_step_spread = 0;
+	site->confidence = 0;
+	site->steps_missing = 0;
+}
+
 static uint64_t add_u64(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

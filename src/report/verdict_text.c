@@ -245,6 +245,14 @@ static void add_replaced(struct text *text, const struct verdict_site *site)
 	add(text, ", since then replaced one for one");
 }
 
+static void add_bounded(struct text *text, const struct verdict_site *site)
+{
+	add(text, "still filling: ");
+	add_size(text, (double)site->buffer_bytes);
+	add(text, " of at most ");
+	add_size(text, (double)site->bound_bytes);
+}
+
 static void add_demand(struct text *text, const struct verdict_site *site)
 {
 	add(text, "grew x %.1f as the demand of the steps did, x %.1f", site->swell_factor,
@@ -262,6 +270,7 @@ static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct
 	[VERDICT_REASON_IRREGULAR] = add_missing,    [VERDICT_REASON_YOUNG] = add_missing,
 	[VERDICT_REASON_SWELLING] = add_swelling,    [VERDICT_REASON_BACKLOG] = add_backlog,
 	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
+	[VERDICT_REASON_BOUNDED] = add_bounded,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

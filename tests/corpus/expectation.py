@@ -11,6 +11,7 @@ Lines of their own, anywhere in the program:
     # memory: 2G                size of the simulated GPU
     # devices: 2                number of simulated GPUs
     # optimizers: 2             so many step() calls make one step
+    # rule: bounded=1GiB:...    a line of --suppressions with which all is well: exit code 0
     # version: 2.15             the PyTorch versions it holds for; others skip it
 
 Behind a line that allocates, a finding that must be there, its `where` on this line:
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Optional
 
 HEADER = re.compile(
-    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|version): +(.+?)\s*$"
+    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version): +(.+?)\s*$"
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
 WORDS = {"caller", "swell", "thread", "outside"}
@@ -70,6 +71,7 @@ class Expectation:
     memory: Optional[str] = None
     devices: Optional[str] = None
     optimizers: int = 1
+    rule: Optional[str] = None
     version: Optional[str] = None
     markers: list = field(default_factory=list)
 

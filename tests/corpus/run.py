@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from expectation import Expectation, Marker, read_expectation
-from harness import Failure, Skip, arguments, setup_from, tail, test_main
+from harness import Failure, Setup, Skip, arguments, setup_from, tail, test_main
 
 ALARMS = ("LEAK", "GROWING")
 
@@ -160,6 +160,23 @@ def check_report(report: dict, code: int, want: Expectation, number: int = 0) ->
     return [*wrong, "findings:\n" + findings.table()] if wrong else []
 
 
+def check_rule(setup: Setup, trace: Path, want: Expectation) -> list:
+    """With the rule of the program's header nothing is left to complain about."""
+    rules = trace.with_suffix(".rules")
+    rules.write_text(want.rule + "\n")
+    report, code = setup.read(trace, "--suppressions", str(rules))
+    wrong = [] if code == 0 else [f"exit code 0 with the rule; got {code}"]
+    if not report["suppressions"][0]["used"]:
+        wrong.append("a finding that meets the rule")
+    for site in report["devices"][0]["sites"]:
+        if site["verdict"] in ALARMS and not site["suppressed_by"]:
+            wrong.append(f"no alarm with the rule; got {site['verdict']}: {site['where']}")
+        bounded = site["bounded_by"]
+        if bounded and site["bound"] != bounded["bound"]:
+            wrong.append(f"the rule's bound {bounded['bound']}; got {site['bound']}")
+    return wrong
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument(
@@ -185,10 +202,11 @@ def main() -> None:
                 f"{want.path.name} exits {done.returncode}\n{tail(done.stdout + done.stderr)}"
             )
         report, code = setup.read(trace)
+        wrong = check_rule(setup, trace, want) if want.rule else []
         if options.keep:
             (folder / f"{want.path.stem}.json").write_text(json.dumps(report, indent=1))
 
-    wrong = check_report(report, code, want)
+    wrong += check_report(report, code, want)
     run_exit = want.exit + 100 if want.exit else 0
     if done.returncode != run_exit:
         wrong.append(f"exit code of gpuleak run {run_exit}; got {done.returncode}")

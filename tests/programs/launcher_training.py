@@ -118,6 +118,22 @@ def test_yesterdays_trace_and_no_gpu_today(place: Place):
     equal((place.here / "trace.bin.old").read_bytes(), yesterday)
 
 
+def test_suppressions(place: Place):
+    """With the example's rules the example passes; a bad file is found before the program runs."""
+    example, rules = ROOT / "docs/examples/train.py", ROOT / "docs/examples/suppressions.txt"
+    done = place.run(example, options=("--suppressions", str(rules), "--json", "report.json"))
+    equal(done.returncode, 0, done.stderr)
+    report = json.loads((place.here / "report.json").read_text())
+    used = [rule["used"] for rule in report["suppressions"]]
+    assert len(used) == 3 and all(used), f"rules of the example are not used: {used}"
+
+    (place.here / "bad.txt").write_text("leak:file:train.py\n")
+    done = place.run("train.py", "leak", options=("--suppressions", "bad.txt"))
+    equal(done.returncode, 2, done.stderr)
+    assert "bad.txt:1: no reason" in done.stderr, done.stderr
+    equal(done.stdout, "", "the program ran")
+
+
 def test_memory_and_devices(place: Place):
     full = "import torch; torch.empty(200 << 20, dtype=torch.uint8, device='cuda')"
     done = place.run("-c", full, options=("--memory", "100M"))

@@ -63,6 +63,18 @@ expect 2 + 1 --json clean cut
 expect 1 + 0 clean leak
 expect 3 + 0 clean empty
 expect 0 + 0 clean jump
+printf 'leak:file:train.py -- known\n' >known
+printf '# one\nleak:file:train.py\n' >bad
+expect 0 + 0 --suppressions known leak
+expect 0 + 0 --fail-on leak,growing --suppressions known leak
+expect 1 + 0 --fail-on leak,jump --suppressions known leak
+expect 3 + 0 --require-steps 4000 --suppressions known leak
+expect 2 0 1 --suppressions bad leak
+grep -q '^gpuleak-report: bad:2: no reason' err || fail "no file and line: $(cat err)"
+expect 2 0 1 --suppressions missing leak
+expect 2 0 1 --suppressions "$work" leak
+expect 0 1 0 --suppressions known --version
+expect 2 0 1 --suppressions bad --version
 expect 0 + 0 --help
 expect 0 1 0 --version
 
