@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -127,11 +128,12 @@ static int files_check(const struct run *run)
 	struct names argv = {0};
 	struct child_end end;
 
-	if (run->options.no_trace || !run->options.suppressions.count)
+	if (run->options.no_trace || (!run->options.suppressions.count && !run->options.baseline))
 		return 0;
 	output.out = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	names_add(&argv, text_format("%s", run->parts.report));
 	add_options(&argv, "--suppressions", &run->options.suppressions);
+	add_option(&argv, "--baseline", run->options.baseline);
 	names_add(&argv, text_format("--version"));
 	end = child_run(argv.items, NULL, output);
 	names_release(&argv);
@@ -155,6 +157,7 @@ static int report_make(const struct run *run, const struct names *traces, bool j
 	add_option(&argv, "--require-steps", run->options.require_steps);
 	add_options(&argv, "--user-code", &run->options.user_code);
 	add_options(&argv, "--suppressions", &run->options.suppressions);
+	add_option(&argv, "--baseline", run->options.baseline);
 	names_add(&argv, text_format("--"));
 	for (size_t i = 0; i < traces->count; i++)
 		names_add(&argv, text_format("%s", traces->items[i]));
@@ -252,12 +255,38 @@ static int conclude(struct run *run, struct child_end end)
 	return end.code != 0 ? end.code : code;
 }
 
+/* What stands under a name; all zero for nothing. */
+static struct file_identity identity_of(const char *path)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0)
+		return (struct file_identity){0};
+	return (struct file_identity){.device = st.st_dev, .inode = st.st_ino};
+}
+
+/* Make way for the traces of this run; a baseline must not be among what makes way. */
+static int make_way(struct run *run)
+{
+	const char *baseline = run->options.baseline;
+	struct file_identity before = identity_of(baseline), after;
+
+	if (traces_make_way(&run->traces, out_of(run)) < 0)
+		return -1;
+	after = identity_of(baseline);
+	if (before.device == after.device && before.inode == after.inode)
+		return 0;
+	say("--baseline %s had the name of this run's trace and has been renamed: see %s.old",
+	    baseline, baseline);
+	return -1;
+}
+
 static int run_command(struct run *run)
 {
 	struct child_output as_ours = {-1, -1};
 	struct child_end end;
 
-	if (!run->options.no_trace && traces_make_way(&run->traces, out_of(run)) < 0)
+	if (!run->options.no_trace && make_way(run) < 0)
 		return EXIT_NOT_DONE;
 	end = child_run(run->options.command, &run->environment, as_ours);
 	if (!end.started || run->options.no_trace)

@@ -126,6 +126,9 @@ static int take(struct run_options *options, int id, const char *argument)
 	case RUN_SUPPRESSIONS:
 		names_add(&options->suppressions, text_format("%s", argument));
 		return 0;
+	case RUN_BASELINE:
+		options->baseline = argument;
+		return 0;
 	case RUN_ALL:
 		options->all = true;
 		return 0;

@@ -20,6 +20,7 @@ struct run_options {
 	const char *require_steps;
 	struct names user_code;	   /* owned list of copies */
 	struct names suppressions; /* the same */
+	const char *baseline;
 	const char *report_to;
 	const char *json;
 	char **command; /* of the program, NULL-terminated; never empty unless `help` */

@@ -15,6 +15,14 @@
 #include "report/snapshot.h"
 #include "report/verdict.h"
 
+/* A finding beside those of --baseline. */
+enum finding_state {
+	FINDING_ALONE = 0, /* there is no baseline */
+	FINDING_NEW = 1,
+	FINDING_FASTER = 2, /* it was there, with less */
+	FINDING_KNOWN = 3,
+};
+
 struct finding {
 	enum verdict label;
 	const struct snapshot_site *site;   /* borrowed: the heaviest of its sites */
@@ -28,7 +36,9 @@ struct finding {
 	uint64_t peak_bytes;
 	double bytes_per_step;
 	const struct rule *rule; /* borrowed: one that it meets; NULL: none */
-	uint64_t weight;	 /* bytes of the heaviest, while sites are added */
+	enum finding_state state;
+	double before;	 /* FASTER, KNOWN: see baseline_amount() */
+	uint64_t weight; /* bytes of the heaviest, while sites are added */
 };
 
 struct findings {
@@ -50,6 +60,7 @@ struct findings {
 	bool *hidden;	      /* owned, as `sites`: part of a pool, but suppressed */
 	struct verdict_site hidden_pool; /* the pool when they belonged to it */
 	uint64_t hidden_bytes;		 /* of that pool */
+	bool known_label;		 /* a device of the baseline has the same verdict */
 	bool pool_is_one;		 /* no line stands out: the whole pool is one finding */
 };
 
@@ -63,6 +74,9 @@ void findings_release(struct findings *findings);
 
 /* True of a finding that a rule suppresses: it keeps its verdict and counts nowhere. */
 bool finding_suppressed(const struct finding *finding);
+
+/* True of one that a gate looks at: neither suppressed nor known. */
+bool finding_counts(const struct finding *finding);
 
 /* True of a finding that has passed the bound which a rule names. */
 bool finding_passed_bound(const struct finding *finding);

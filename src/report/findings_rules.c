@@ -111,6 +111,11 @@ bool finding_suppressed(const struct finding *finding)
 	return finding->rule && !finding->rule->bound;
 }
 
+bool finding_counts(const struct finding *finding)
+{
+	return !finding_suppressed(finding) && finding->state != FINDING_KNOWN;
+}
+
 bool finding_passed_bound(const struct finding *finding)
 {
 	return finding->rule && finding->rule->bound &&

@@ -276,6 +276,20 @@ static void print_rules(FILE *out, const struct rules *rules)
 	json_free(array);
 }
 
+/* The file that the findings are compared with. */
+static void print_baseline(FILE *out, const char *path)
+{
+	struct json *object = json_object();
+
+	json_add_string(object, "path", path);
+	fputs(",\n\"baseline\":", out);
+	if (path)
+		json_write(out, object);
+	else
+		fputs("null", out);
+	json_free(object);
+}
+
 static void print_report(FILE *out, struct report *report, const struct options *options)
 {
 	struct json *trace = trace_object(report);
@@ -314,5 +328,6 @@ void json_print(FILE *out, struct report *reports, size_t count, bool several,
 	if (several)
 		fprintf(out, "],\n\"verdict\":\"%s\"", verdict_name(gravest));
 	print_rules(out, options->rules);
+	print_baseline(out, options->baseline);
 	fputs("}\n", out);
 }

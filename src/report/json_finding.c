@@ -172,6 +172,15 @@ static void add_evidence(struct json *to, const struct finding *finding)
 	json_add_string(to, "evidence", sentence);
 }
 
+static void add_state(struct json *to, const struct finding *finding)
+{
+	static const char *const states[] = {NULL, "new", "faster", "known"};
+
+	json_add_string(to, "baseline", states[finding->state]);
+	add_real_if(to, "before", finding->state > FINDING_NEW && finding->before > 0,
+		    finding->before);
+}
+
 struct json *json_finding(struct report *report, const struct finding *finding)
 {
 	const struct snapshot *snapshot = &report->snapshot;
@@ -199,5 +208,6 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 	add_rule(object, "suppressed_by", finding_suppressed(finding) ? finding->rule : NULL);
 	add_rule(object, "bounded_by",
 		 finding->rule && finding->rule->bound ? finding->rule : NULL);
+	add_state(object, finding);
 	return object;
 }

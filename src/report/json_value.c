@@ -139,3 +139,43 @@ size_t json_write(FILE *out, const struct json *json)
 	cJSON_free(text);
 	return size;
 }
+
+struct json *json_read(const char *bytes, size_t size)
+{
+	return (struct json *)cJSON_ParseWithLength(bytes, size);
+}
+
+static const cJSON *item_read(const struct json *json)
+{
+	return (const cJSON *)json;
+}
+
+const struct json *json_get(const struct json *object, const char *name)
+{
+	if (!cJSON_IsObject(item_read(object)))
+		return NULL;
+	return (const struct json *)cJSON_GetObjectItemCaseSensitive(item_read(object), name);
+}
+
+const struct json *json_first(const struct json *array)
+{
+	return cJSON_IsArray(item_read(array)) ? (const struct json *)item_read(array)->child
+					       : NULL;
+}
+
+const struct json *json_next(const struct json *item)
+{
+	return item ? (const struct json *)item_read(item)->next : NULL;
+}
+
+const char *json_string(const struct json *json)
+{
+	return cJSON_GetStringValue(item_read(json));
+}
+
+double json_number(const struct json *json)
+{
+	double number = cJSON_IsNumber(item_read(json)) ? item_read(json)->valuedouble : 0;
+
+	return isfinite(number) ? number : 0;
+}

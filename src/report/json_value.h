@@ -1,5 +1,5 @@
 /*
- * JSON values and their printing: the only file that knows the library behind it.
+ * JSON values, their printing and reading: the only file that knows the library behind it.
  */
 #ifndef GPULEAK_REPORT_JSON_VALUE_H
 #define GPULEAK_REPORT_JSON_VALUE_H
@@ -34,5 +34,18 @@ void json_add_string(struct json *to, const char *name, const char *string);
 
 /* Print in one line.  Returns the bytes printed. */
 size_t json_write(FILE *out, const struct json *json);
+
+/*
+ * Read `size` bytes, which may be anything.  NULL when they are no JSON, or are nested
+ * deeper than a thousand times.
+ */
+struct json *json_read(const char *bytes, size_t size);
+
+/* All of these take NULL, and things of another kind: then there is nothing. */
+const struct json *json_get(const struct json *object, const char *name);
+const struct json *json_first(const struct json *array);
+const struct json *json_next(const struct json *item);
+const char *json_string(const struct json *json); /* borrowed from `json` */
+double json_number(const struct json *json);	  /* 0: none */
 
 #endif

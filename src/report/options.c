@@ -20,6 +20,8 @@ const char options_help[] =
 	"                           or a package's name; may be repeated\n"
 	"      --suppressions FILE  what is known of findings, and why: gpuleak-suppressions(5);\n"
 	"                           may be repeated\n"
+	"      --baseline FILE      an earlier trace or report in JSON: fail only on what is\n"
+	"                           new or faster\n"
 	"      --fail-on LIST       exit with 1 when there is one of these verdicts, by commas\n"
 	"                           (default leak), or none\n"
 	"      --require-steps N    exit with 3 when the trace has fewer steps\n"
@@ -36,6 +38,7 @@ enum {
 	OPTION_MAX_FINDINGS,
 	OPTION_USER_CODE,
 	OPTION_SUPPRESSIONS,
+	OPTION_BASELINE,
 	OPTION_FAIL_ON,
 	OPTION_REQUIRE_STEPS,
 	OPTION_COLOR,
@@ -49,6 +52,7 @@ static const struct option long_options[] = {
 	{"max-findings", required_argument, NULL, OPTION_MAX_FINDINGS},
 	{"user-code", required_argument, NULL, OPTION_USER_CODE},
 	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
+	{"baseline", required_argument, NULL, OPTION_BASELINE},
 	{"fail-on", required_argument, NULL, OPTION_FAIL_ON},
 	{"require-steps", required_argument, NULL, OPTION_REQUIRE_STEPS},
 	{"color", required_argument, NULL, OPTION_COLOR},
@@ -130,6 +134,9 @@ static int take_option(struct options *options, int option, struct message *why)
 		return 0;
 	case OPTION_SUPPRESSIONS:
 		return take_suppressions(options, optarg, why);
+	case OPTION_BASELINE:
+		options->baseline = optarg;
+		return 0;
 	case OPTION_FAIL_ON:
 		return take_fail_on(options, optarg, why);
 	case OPTION_REQUIRE_STEPS:

@@ -28,7 +28,8 @@ struct options {
 	bool json;
 	bool all; /* also what is no news */
 	enum colour_choice colour;
-	uint32_t fail_on; /* 1 << label for each */
+	const char *baseline; /* borrowed from argv; NULL: none */
+	uint32_t fail_on;     /* 1 << label for each */
 	uint64_t require_steps;
 	uint64_t max_findings;	/* of a device, in the text */
 	const char **user_code; /* owned array of borrowed patterns */

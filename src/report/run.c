@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "report/baseline.h"
 #include "report/escape.h"
 #include "report/json.h"
 #include "report/memory.h"
@@ -33,13 +35,28 @@ static void print_text(struct report *reports, size_t count, const struct option
 
 	terminal_init(&terminal, stdout, options->colour);
 	if (count > 1)
-		text_print_summary(&terminal, reports, count);
+		text_print_summary(&terminal, reports, count, options);
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			fputs("\n\n", stdout);
 		text_print(&terminal, &reports[i], options);
 	}
 	text_print_unused(&terminal, options->rules);
+}
+
+/* A run beside itself would show nothing new, whatever it leaks. */
+static int check_baseline(const struct options *options, struct message *why)
+{
+	struct stat base, trace;
+
+	if (stat(options->baseline, &base) < 0)
+		return message_errno(why, "%s", options->baseline);
+	for (size_t i = 0; i < options->path_count; i++)
+		if (stat(options->paths[i], &trace) == 0 && trace.st_dev == base.st_dev &&
+		    trace.st_ino == base.st_ino)
+			return message_set(why, "%s: is the trace, and its own baseline",
+					   options->baseline);
+	return 0;
 }
 
 static enum exit_code judge(const struct report *reports, size_t count,
@@ -57,7 +74,7 @@ static enum exit_code judge(const struct report *reports, size_t count,
 	return code;
 }
 
-static enum exit_code report_all(const struct options *options)
+static enum exit_code report_all(const struct options *options, struct baseline *baseline)
 {
 	struct report *reports = memory_new(options->path_count, sizeof(*reports));
 	enum exit_code code = EXIT_NOTHING_FOUND;
@@ -68,6 +85,8 @@ static enum exit_code report_all(const struct options *options)
 		struct message why;
 
 		if (report_init(&reports[count], options->paths[i], options, &why) == 0) {
+			if (baseline->path)
+				baseline_compare(baseline, &reports[count]);
 			count++;
 			continue;
 		}
@@ -85,9 +104,31 @@ static enum exit_code report_all(const struct options *options)
 	return code;
 }
 
+/* What is named on the command line is read first, so that it can be checked by itself. */
+static enum exit_code run(const struct options *options)
+{
+	struct baseline baseline = {0};
+	enum exit_code code = EXIT_NOTHING_FOUND;
+	struct message why;
+
+	if (options->baseline && (check_baseline(options, &why) < 0 ||
+				  baseline_read(&baseline, options->baseline, options, &why) < 0)) {
+		complain(&why);
+		return EXIT_NO_REPORT;
+	}
+	if (options->what == OPTIONS_HELP)
+		fputs(options_help, stdout);
+	else if (options->what == OPTIONS_VERSION)
+		puts("gpuleak-report " GPULEAK_VERSION);
+	else
+		code = report_all(options, &baseline);
+	baseline_release(&baseline);
+	return code;
+}
+
 int report_run(int argc, char **argv)
 {
-	enum exit_code code = EXIT_NOTHING_FOUND;
+	enum exit_code code;
 	struct options options;
 	struct message why;
 
@@ -95,12 +136,7 @@ int report_run(int argc, char **argv)
 		complain(&why);
 		return EXIT_NO_REPORT;
 	}
-	if (options.what == OPTIONS_HELP)
-		fputs(options_help, stdout);
-	else if (options.what == OPTIONS_VERSION)
-		puts("gpuleak-report " GPULEAK_VERSION);
-	else
-		code = report_all(&options);
+	code = run(&options);
 	options_release(&options);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		complain(&(struct message){"can't write the report"});

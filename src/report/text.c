@@ -103,8 +103,33 @@ static size_t count_suppressed(const struct report *report)
 	return count;
 }
 
+/* What is new against --baseline, among what can fail. */
+static void print_states(const struct terminal *terminal, const struct report *report,
+			 const struct options *options)
+{
+	static const char *const words[] = {"", "new", "faster", "known"};
+	uint32_t labels = options->fail_on | 1u << VERDICT_LEAK | 1u << VERDICT_GROWING;
+	const char *between = "; beside the baseline ";
+	size_t counts[4] = {0};
+
+	for (size_t i = 0; i < report->device_count; i++)
+		for (size_t k = 0; k < report->devices[i].count; k++) {
+			const struct finding *finding = &report->devices[i].items[k];
+
+			if (labels & 1u << finding->label && !finding_suppressed(finding))
+				counts[finding->state]++;
+		}
+	for (unsigned state = FINDING_NEW; state <= FINDING_KNOWN; state++) {
+		if (!counts[state])
+			continue;
+		fprintf(terminal->out, "%s%zu %s", between, counts[state], words[state]);
+		between = ", ";
+	}
+}
+
 /* Is it a leak, of which line, how fast, until when. */
-static void print_answer(const struct terminal *terminal, const struct report *report)
+static void print_answer(const struct terminal *terminal, const struct report *report,
+			 const struct options *options)
 {
 	const struct findings *device = report_gravest(report);
 	char sentence[VERDICT_SENTENCE];
@@ -125,6 +150,7 @@ static void print_answer(const struct terminal *terminal, const struct report *r
 	}
 	text_device_sentence(device, sentence, sizeof(sentence));
 	escape_print(terminal->out, (struct text){sentence, strlen(sentence)});
+	print_states(terminal, report, options);
 	suppressed = count_suppressed(report);
 	if (suppressed)
 		fprintf(terminal->out, "; %zu finding%s suppressed", suppressed,
@@ -194,7 +220,7 @@ void text_print(const struct terminal *terminal, struct report *report,
 		const struct options *options)
 {
 	terminal_label(terminal, report->verdict);
-	print_answer(terminal, report);
+	print_answer(terminal, report, options);
 	fputc('\n', terminal->out);
 	print_run(terminal, report);
 	fputc('\n', terminal->out);
@@ -206,7 +232,8 @@ void text_print(const struct terminal *terminal, struct report *report,
 	print_remarks(terminal, report, options);
 }
 
-void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count)
+void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count,
+			const struct options *options)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct report *report = &reports[i];
@@ -216,7 +243,7 @@ void text_print_summary(const struct terminal *terminal, struct report *reports,
 		if (report->snapshot.run.rank >= 0)
 			fprintf(terminal->out, " (rank %d)", report->snapshot.run.rank);
 		fputs("   ", terminal->out);
-		print_answer(terminal, report);
+		print_answer(terminal, report, options);
 		fputc('\n', terminal->out);
 	}
 	fputc('\n', terminal->out);

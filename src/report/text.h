@@ -14,7 +14,8 @@ void text_print(const struct terminal *terminal, struct report *report,
 		const struct options *options);
 
 /* Print one line per trace, before their reports: which of several leaks. */
-void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count);
+void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count,
+			const struct options *options);
 
 /* For text.c: the parts of a report, each with its line ends. */
 void text_device(const struct terminal *terminal, struct report *report,

@@ -158,6 +158,23 @@ static void print_rule(const struct terminal *terminal, const struct finding *fi
 	fputc(')', terminal->out);
 }
 
+/* Beside those of --baseline. */
+static void print_state(const struct terminal *terminal, const struct finding *finding)
+{
+	const char *per = finding->label == VERDICT_JUMP ? "" : " a step";
+	char size[32];
+
+	if (finding->state == FINDING_ALONE || finding->label < VERDICT_JUMP)
+		return;
+	if (finding->state == FINDING_NEW)
+		fputs("; new since the baseline", terminal->out);
+	else if (finding->state == FINDING_KNOWN)
+		fputs("; known from the baseline", terminal->out);
+	else
+		fprintf(terminal->out, "; %s%s in the baseline",
+			verdict_size_text(finding->before, size, sizeof(size)), per);
+}
+
 static void print_evidence(const struct terminal *terminal, const struct report *report,
 			   const struct finding *finding)
 {
@@ -170,6 +187,7 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 	if (finding->verdict->bound_unknown)
 		fputs("; bound unknown", terminal->out);
 	print_rule(terminal, finding);
+	print_state(terminal, finding);
 	print_meaning(terminal, report, finding);
 	if (sized)
 		fprintf(terminal->out, "; %s in %s block%s",

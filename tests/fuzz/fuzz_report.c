@@ -25,7 +25,7 @@ static void report_on(const char *path, FILE *out)
 
 	if (report_init(&report, path, &options, &why) < 0)
 		return;
-	text_print_summary(&terminal, &report, 1);
+	text_print_summary(&terminal, &report, 1, &options);
 	text_print(&terminal, &report, &options);
 	json_print(out, &report, 1, true, &options);
 	report_release(&report);

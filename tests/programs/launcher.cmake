@@ -21,7 +21,7 @@ set(launcher_python "")
 if(GPULEAK_PYTHON)
   set(launcher_python --python "${GPULEAK_PYTHON}")
 endif()
-foreach(name leak no_leak suppressions program_that_fails program_that_is_killed
+foreach(name leak no_leak suppressions baseline program_that_fails program_that_is_killed
     yesterdays_trace_and_no_gpu_today memory_and_devices several_processes without_the_tracer
     program_that_changes_its_folder program_started_elsewhere
     stand_ins_by_preload build_folder_with_a_space check)

@@ -134,6 +134,20 @@ def test_suppressions(place: Place):
     equal(done.stdout, "", "the program ran")
 
 
+def test_baseline(place: Place):
+    """Yesterday's leak is known today; a baseline that makes way for the trace is told of."""
+    equal(place.run("train.py", "leak", options=("--json", "report.json")).returncode, 101)
+    for baseline in ("report.json", "old.bin"):
+        if baseline == "old.bin":
+            (place.here / "trace.bin").rename(place.here / "old.bin")
+        done = place.run("train.py", "leak", options=("--baseline", baseline))
+        equal(done.returncode, 0, done.stderr)
+        assert "beside the baseline 1 known" in done.stderr, done.stderr
+    done = place.run("train.py", "leak", options=("--baseline", "trace.bin"))
+    equal((done.returncode, done.stdout), (2, ""), done.stderr)
+    assert "has been renamed" in done.stderr, done.stderr
+
+
 def test_memory_and_devices(place: Place):
     full = "import torch; torch.empty(200 << 20, dtype=torch.uint8, device='cuda')"
     done = place.run("-c", full, options=("--memory", "100M"))

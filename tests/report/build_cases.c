@@ -98,6 +98,31 @@ static void fill_leak(struct build *build)
 	build_finish(build);
 }
 
+/* The trace "leak" some commits later: other lines, one leak less, one faster, one more. */
+static void fill_later(struct build *build)
+{
+	struct build_pattern kept = {
+		.from = 2, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
+
+	describe(build);
+	add_training(build, 0);
+	kept.bytes = 12 * mib;
+	build_site(build, 0,
+		   CONV "/home/me/project/train.py:35:train|/home/me/project/train.py:61:<module>",
+		   0, kept);
+	kept.bytes = 1024;
+	build_site(build, 0,
+		   "/home/me/project/train.py:36:train|/home/me/project/train.py:61:<module>", 0,
+		   kept);
+	kept.bytes = 4096;
+	build_site(build, 0,
+		   "/home/me/project/log.py:9:add|/home/me/project/train.py:37:train|"
+		   "/home/me/project/train.py:61:<module>",
+		   0, kept);
+	build_steps(build, 300);
+	build_finish(build);
+}
+
 static void fill_clean(struct build *build)
 {
 	describe(build);
@@ -259,17 +284,11 @@ static void fill_pool(struct build *build)
 }
 
 const struct build_case build_cases[] = {
-	{"leak", fill_leak, 4 << 20},
-	{"clean", fill_clean, 0},
-	{"jump", fill_jump, 0},
-	{"sawtooth", fill_sawtooth, 0},
-	{"noisy", fill_noisy, 0},
-	{"short", fill_short, 0},
-	{"killed", fill_killed, 0},
-	{"empty", fill_empty, 0},
-	{"hostile", fill_hostile, 0},
-	{"devices", fill_devices, 0},
-	{"plain", fill_plain, 0},
-	{"pool", fill_pool, 0},
-	{NULL, NULL, 0},
+	{"leak", fill_leak, 4 << 20},	{"later", fill_later, 4 << 20},
+	{"clean", fill_clean, 0},	{"jump", fill_jump, 0},
+	{"sawtooth", fill_sawtooth, 0}, {"noisy", fill_noisy, 0},
+	{"short", fill_short, 0},	{"killed", fill_killed, 0},
+	{"empty", fill_empty, 0},	{"hostile", fill_hostile, 0},
+	{"devices", fill_devices, 0},	{"plain", fill_plain, 0},
+	{"pool", fill_pool, 0},		{NULL, NULL, 0},
 };

@@ -15,6 +15,8 @@ trap 'rm -rf "$work"' EXIT
 
 "$build_trace" "$case" "$work/trace.bin"
 cp "$folder"/../inputs/* "$work"
+"$build_trace" leak "$work/leak.bin"
+"$report" --json "$work/leak.bin" >"$work/leak.json" || :
 cd "$work" # so that the path in the report is the same everywhere
 code=0
 if [ "$form" = json ]; then

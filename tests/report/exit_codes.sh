@@ -75,6 +75,20 @@ expect 2 0 1 --suppressions missing leak
 expect 2 0 1 --suppressions "$work" leak
 expect 0 1 0 --suppressions known --version
 expect 2 0 1 --suppressions bad --version
+"$report" --json leak >leak.json
+cp leak again
+expect 0 + 0 --baseline leak.json leak
+expect 0 + 0 --baseline again leak
+expect 1 + 0 --baseline clean leak
+expect 1 + 0 --baseline short leak
+expect 0 + 0 --baseline leak clean
+expect 0 + 0 --baseline leak.json leak again
+expect 2 0 1 --baseline leak leak
+expect 2 0 1 --baseline missing leak
+expect 2 0 1 --baseline bad leak
+expect 2 0 1 --baseline cut leak
+expect 0 1 0 --baseline leak.json --version
+expect 2 0 1 --baseline bad --version
 expect 0 + 0 --help
 expect 0 1 0 --version
 
