@@ -108,7 +108,7 @@ static size_t keep_largest_source(struct baseline *baseline, size_t first, size_
  * with the one that had most findings of a key, so that two leaks of one rank are not
  * taken for the leaks of two.
  */
-static void settle(struct baseline *baseline)
+void baseline_settle(struct baseline *baseline)
 {
 	size_t kept = 0;
 
@@ -132,8 +132,8 @@ static char *key_new(struct report *report, const struct finding *finding)
 	return escape_valid((struct text){key, strlen(key)}, 4 * KEY_SIZE);
 }
 
-static void add_device(struct baseline *baseline, struct report *report,
-		       const struct findings *device)
+void baseline_add_device(struct baseline *baseline, struct report *report,
+			 const struct findings *device)
 {
 	baseline->device_labels |= 1u << device->verdict.label;
 	for (size_t i = 0; i < device->count; i++) {
@@ -143,6 +143,7 @@ static void add_device(struct baseline *baseline, struct report *report,
 			.key = key_new(report, finding),
 			.label = finding->label,
 			.amount = amount_of(finding),
+			.finding = finding,
 			.source = baseline->sources,
 		};
 
@@ -163,7 +164,9 @@ static int read_trace(struct baseline *baseline, const struct options *options, 
 		return -1;
 	baseline->steps = report.snapshot.steps;
 	for (size_t i = 0; i < report.device_count; i++)
-		add_device(baseline, &report, &report.devices[i]);
+		baseline_add_device(baseline, &report, &report.devices[i]);
+	for (size_t i = 0; i < baseline->count; i++)
+		baseline->entries[i].finding = NULL;
 	report_release(&report);
 	return 0;
 }
@@ -223,7 +226,7 @@ int baseline_read(struct baseline *baseline, const char *path, const struct opti
 	if (ret < 0)
 		baseline_release(baseline);
 	else
-		settle(baseline);
+		baseline_settle(baseline);
 	return ret;
 }
 
@@ -262,9 +265,23 @@ static bool is_faster(double amount, const struct baseline_entry *entry)
 	return amount > faster * entry->amount;
 }
 
-/* An entry for the finding that no other took; `alike`: of about the same amount. */
+/* How much of a finding and an entry must agree, beside the key. */
+enum likeness {
+	ALIKE = 0,   /* the verdict, and about the same amount */
+	AKIN = 1,    /* the verdict */
+	RELATED = 2, /* nothing */
+	LIKENESSES = 3,
+};
+
+static bool is_slower(double amount, const struct baseline_entry *entry)
+{
+	return faster * amount < entry->amount;
+}
+
+/* An entry for the finding that no other took. */
 static struct baseline_entry *find_entry(const struct baseline *baseline,
-					 const struct finding *finding, const char *key, bool alike)
+					 const struct finding *finding, const char *key,
+					 enum likeness likeness)
 {
 	double amount = amount_of(finding);
 	size_t i = find_key(baseline, key);
@@ -273,27 +290,37 @@ static struct baseline_entry *find_entry(const struct baseline *baseline,
 	for (; i < end && strcmp(baseline->entries[i].key, key) == 0; i++) {
 		struct baseline_entry *entry = &baseline->entries[i];
 
-		if (entry->taken || kin_of(entry->label) != kin_of(finding->label))
+		if (entry->taken)
 			continue;
-		if (!alike || (!is_faster(amount, entry) && faster * amount >= entry->amount))
+		if (likeness < RELATED && kin_of(entry->label) != kin_of(finding->label))
+			continue;
+		if (likeness > ALIKE || (!is_faster(amount, entry) && !is_slower(amount, entry)))
 			return entry;
 	}
 	return NULL;
 }
 
-static void take(struct finding *finding, struct baseline_entry *entry)
+static void take(struct finding *finding, struct baseline_entry *entry, enum likeness likeness)
 {
+	double amount = amount_of(finding);
+
 	entry->taken = true;
+	finding->earlier = entry->finding;
+	if (likeness == RELATED)
+		return;
 	finding->before = entry->amount;
-	finding->state = is_faster(amount_of(finding), entry) ? FINDING_FASTER : FINDING_KNOWN;
+	finding->state = is_faster(amount, entry)   ? FINDING_FASTER
+			 : is_slower(amount, entry) ? FINDING_SLOWER
+						    : FINDING_KNOWN;
 }
 
 /*
  * Two lines of one function have one key.  First those that are as fast as before find
- * their entries, then the others, the fastest first.
+ * their entries, then the others, the fastest first; what is left may have been there
+ * with another verdict.
  */
-static void compare_device(struct baseline *baseline, struct report *report,
-			   struct findings *device)
+void baseline_compare_device(struct baseline *baseline, struct report *report,
+			     struct findings *device)
 {
 	char **keys = memory_new(device->count, sizeof(*keys));
 
@@ -301,18 +328,19 @@ static void compare_device(struct baseline *baseline, struct report *report,
 		baseline->entries[i].taken = false;
 	for (size_t i = 0; i < device->count; i++) {
 		device->items[i].state = FINDING_NEW;
+		device->items[i].earlier = NULL;
 		keys[i] = key_new(report, &device->items[i]);
 	}
-	for (int alike = 1; alike >= 0; alike--) {
+	for (unsigned likeness = 0; likeness < LIKENESSES; likeness++) {
 		for (size_t i = 0; i < device->count; i++) {
 			struct finding *finding = &device->items[i];
 			struct baseline_entry *entry;
 
-			if (finding->state != FINDING_NEW)
+			if (finding->state != FINDING_NEW || finding->earlier)
 				continue;
-			entry = find_entry(baseline, finding, keys[i], alike);
+			entry = find_entry(baseline, finding, keys[i], (enum likeness)likeness);
 			if (entry)
-				take(finding, entry);
+				take(finding, entry, (enum likeness)likeness);
 		}
 	}
 	for (size_t i = 0; i < device->count; i++)
@@ -325,7 +353,7 @@ void baseline_compare(struct baseline *baseline, struct report *report)
 	for (size_t i = 0; i < report->device_count; i++) {
 		struct findings *device = &report->devices[i];
 
-		compare_device(baseline, report, device);
+		baseline_compare_device(baseline, report, device);
 		device->known_label = baseline->device_labels & 1u << device->verdict.label;
 	}
 }

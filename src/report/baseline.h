@@ -18,9 +18,10 @@
 struct baseline_entry {
 	char *key; /* owned */
 	enum verdict label;
-	double amount;	 /* see baseline_amount() */
-	uint32_t source; /* which device of which trace */
-	bool taken;	 /* by a finding of the device under comparison */
+	double amount;		       /* see baseline_amount() */
+	const struct finding *finding; /* borrowed from its report; NULL: it was JSON */
+	uint32_t source;	       /* which device of which trace */
+	bool taken;		       /* by a finding of the device under comparison */
 };
 
 struct baseline {
@@ -40,8 +41,15 @@ int baseline_read(struct baseline *baseline, const char *path, const struct opti
 		  struct message *why);
 void baseline_release(struct baseline *baseline);
 
-/* Set `state` and `before` of the report's findings. */
+/* Set `state`, `before` and `earlier` of the report's findings. */
 void baseline_compare(struct baseline *baseline, struct report *report);
+
+/* The parts of it, for one device: add its findings, settle once, compare. */
+void baseline_add_device(struct baseline *baseline, struct report *report,
+			 const struct findings *device);
+void baseline_settle(struct baseline *baseline);
+void baseline_compare_device(struct baseline *baseline, struct report *report,
+			     struct findings *device);
 
 /* For baseline.c, in baseline_json.c: add the findings of a report in JSON. */
 int baseline_read_json(struct baseline *baseline, const char *bytes, size_t size,

@@ -21,6 +21,7 @@ enum finding_state {
 	FINDING_NEW = 1,
 	FINDING_FASTER = 2, /* it was there, with less */
 	FINDING_KNOWN = 3,
+	FINDING_SLOWER = 4, /* known, with less than before */
 };
 
 struct finding {
@@ -37,8 +38,9 @@ struct finding {
 	double bytes_per_step;
 	const struct rule *rule; /* borrowed: one that it meets; NULL: none */
 	enum finding_state state;
-	double before;	 /* FASTER, KNOWN: see baseline_amount() */
-	uint64_t weight; /* bytes of the heaviest, while sites are added */
+	double before;		       /* FASTER, KNOWN, SLOWER: see baseline_amount() */
+	const struct finding *earlier; /* borrowed: of the other run, for a diff */
+	uint64_t weight;	       /* bytes of the heaviest, while sites are added */
 };
 
 struct findings {
@@ -75,7 +77,13 @@ void findings_release(struct findings *findings);
 /* True of a finding that a rule suppresses: it keeps its verdict and counts nowhere. */
 bool finding_suppressed(const struct finding *finding);
 
-/* True of one that a gate looks at: neither suppressed nor known. */
+/* True when a finding stands for the device's verdict; false: no call stack shows it. */
+bool findings_explain(const struct findings *findings);
+
+/*
+ * True of one that a gate looks at: neither suppressed nor known, nor a segment of
+ * PyTorch's, which holds what other findings are of.
+ */
 bool finding_counts(const struct finding *finding);
 
 /* True of a finding that has passed the bound which a rule names. */

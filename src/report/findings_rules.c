@@ -111,9 +111,21 @@ bool finding_suppressed(const struct finding *finding)
 	return finding->rule && !finding->rule->bound;
 }
 
+bool findings_explain(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].label == findings->verdict.label &&
+		    !finding_suppressed(&findings->items[i]))
+			return true;
+	return false;
+}
+
 bool finding_counts(const struct finding *finding)
 {
-	return !finding_suppressed(finding) && finding->state != FINDING_KNOWN;
+	bool segment = finding->site->flags & GPULEAK_SITE_SEGMENT;
+
+	return !segment && !finding_suppressed(finding) && finding->state != FINDING_KNOWN &&
+	       finding->state != FINDING_SLOWER;
 }
 
 bool finding_passed_bound(const struct finding *finding)

@@ -174,7 +174,7 @@ static void add_evidence(struct json *to, const struct finding *finding)
 
 static void add_state(struct json *to, const struct finding *finding)
 {
-	static const char *const states[] = {NULL, "new", "faster", "known"};
+	static const char *const states[] = {NULL, "new", "faster", "known", "slower"};
 
 	json_add_string(to, "baseline", states[finding->state]);
 	add_real_if(to, "before", finding->state > FINDING_NEW && finding->before > 0,

@@ -22,6 +22,7 @@ const char options_help[] =
 	"                           may be repeated\n"
 	"      --baseline FILE      an earlier trace or report in JSON: fail only on what is\n"
 	"                           new or faster\n"
+	"      --diff                compare two traces, the earlier one first\n"
 	"      --fail-on LIST       exit with 1 when there is one of these verdicts, by commas\n"
 	"                           (default leak), or none\n"
 	"      --require-steps N    exit with 3 when the trace has fewer steps\n"
@@ -39,6 +40,7 @@ enum {
 	OPTION_USER_CODE,
 	OPTION_SUPPRESSIONS,
 	OPTION_BASELINE,
+	OPTION_DIFF,
 	OPTION_FAIL_ON,
 	OPTION_REQUIRE_STEPS,
 	OPTION_COLOR,
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
 	{"user-code", required_argument, NULL, OPTION_USER_CODE},
 	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
 	{"baseline", required_argument, NULL, OPTION_BASELINE},
+	{"diff", no_argument, NULL, OPTION_DIFF},
 	{"fail-on", required_argument, NULL, OPTION_FAIL_ON},
 	{"require-steps", required_argument, NULL, OPTION_REQUIRE_STEPS},
 	{"color", required_argument, NULL, OPTION_COLOR},
@@ -137,6 +140,9 @@ static int take_option(struct options *options, int option, struct message *why)
 	case OPTION_BASELINE:
 		options->baseline = optarg;
 		return 0;
+	case OPTION_DIFF:
+		options->diff = true;
+		return 0;
 	case OPTION_FAIL_ON:
 		return take_fail_on(options, optarg, why);
 	case OPTION_REQUIRE_STEPS:
@@ -179,6 +185,11 @@ static int read_arguments(struct options *options, int argc, char **argv, struct
 		return message_set(why, "no trace given; try: gpuleak-report trace.bin");
 	options->paths = argv + optind;
 	options->path_count = (size_t)(argc - optind);
+	if (options->diff && options->path_count != 2)
+		return message_set(why, "--diff: compares two traces, not %zu",
+				   options->path_count);
+	if (options->diff && options->baseline)
+		return message_set(why, "--diff: has its baseline, the first trace");
 	return 0;
 }
 

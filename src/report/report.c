@@ -64,20 +64,10 @@ void report_release(struct report *report)
 	*report = (struct report){0};
 }
 
-/* A finding that stands for the device's verdict; none: what no call stack can show. */
-static bool verdict_has_finding(const struct findings *device)
-{
-	for (size_t i = 0; i < device->count; i++)
-		if (device->items[i].label == device->verdict.label &&
-		    !finding_suppressed(&device->items[i]))
-			return true;
-	return false;
-}
-
 static bool device_fails(const struct findings *device, uint32_t fail_on)
 {
 	if (fail_on & 1u << device->verdict.label && !device->known_label &&
-	    !verdict_has_finding(device))
+	    !findings_explain(device))
 		return true;
 	for (size_t i = 0; i < device->count; i++)
 		if (fail_on & 1u << device->items[i].label && finding_counts(&device->items[i]))

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "report/baseline.h"
+#include "report/diff.h"
 #include "report/escape.h"
 #include "report/json.h"
 #include "report/memory.h"
@@ -74,6 +75,54 @@ static enum exit_code judge(const struct report *reports, size_t count,
 	return code;
 }
 
+static enum exit_code diff_both(struct report *before, struct report *after,
+				const struct options *options)
+{
+	struct terminal terminal;
+	struct message why;
+	struct diff diff;
+	bool fails;
+
+	diff_init(&diff, before, after);
+	if (options->json) {
+		diff_print_json(stdout, &diff);
+	} else {
+		terminal_init(&terminal, stdout, options->colour);
+		diff_print_text(&terminal, &diff, options);
+	}
+	fails = diff_fails(&diff, options);
+	diff_release(&diff);
+	if (fails)
+		return EXIT_FOUND;
+	if (report_proves_too_little(before, options, &why) ||
+	    report_proves_too_little(after, options, &why)) {
+		complain(&why);
+		return EXIT_PROVES_TOO_LITTLE;
+	}
+	return EXIT_NOTHING_FOUND;
+}
+
+/* Two runs side by side.  `options->paths` has two. */
+static enum exit_code report_diff(const struct options *options)
+{
+	struct report before, after;
+	enum exit_code code = EXIT_NO_REPORT;
+	struct message why;
+
+	if (report_init(&before, options->paths[0], options, &why) < 0) {
+		complain(&why);
+		return EXIT_NO_REPORT;
+	}
+	if (report_init(&after, options->paths[1], options, &why) < 0) {
+		complain(&why);
+	} else {
+		code = diff_both(&before, &after, options);
+		report_release(&after);
+	}
+	report_release(&before);
+	return code;
+}
+
 static enum exit_code report_all(const struct options *options, struct baseline *baseline)
 {
 	struct report *reports = memory_new(options->path_count, sizeof(*reports));
@@ -120,6 +169,8 @@ static enum exit_code run(const struct options *options)
 		fputs(options_help, stdout);
 	else if (options->what == OPTIONS_VERSION)
 		puts("gpuleak-report " GPULEAK_VERSION);
+	else if (options->diff)
+		code = report_diff(options);
 	else
 		code = report_all(options, &baseline);
 	baseline_release(&baseline);

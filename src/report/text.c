@@ -107,10 +107,10 @@ static size_t count_suppressed(const struct report *report)
 static void print_states(const struct terminal *terminal, const struct report *report,
 			 const struct options *options)
 {
-	static const char *const words[] = {"", "new", "faster", "known"};
+	static const char *const words[] = {"", "new", "faster", "known", "slower"};
 	uint32_t labels = options->fail_on | 1u << VERDICT_LEAK | 1u << VERDICT_GROWING;
 	const char *between = "; beside the baseline ";
-	size_t counts[4] = {0};
+	size_t counts[5] = {0};
 
 	for (size_t i = 0; i < report->device_count; i++)
 		for (size_t k = 0; k < report->devices[i].count; k++) {
@@ -119,7 +119,7 @@ static void print_states(const struct terminal *terminal, const struct report *r
 			if (labels & 1u << finding->label && !finding_suppressed(finding))
 				counts[finding->state]++;
 		}
-	for (unsigned state = FINDING_NEW; state <= FINDING_KNOWN; state++) {
+	for (unsigned state = FINDING_NEW; state <= FINDING_SLOWER; state++) {
 		if (!counts[state])
 			continue;
 		fprintf(terminal->out, "%s%zu %s", between, counts[state], words[state]);

@@ -87,6 +87,20 @@ expect 2 0 1 --baseline leak leak
 expect 2 0 1 --baseline missing leak
 expect 2 0 1 --baseline bad leak
 expect 2 0 1 --baseline cut leak
+expect 1 + 0 --diff clean leak
+expect 0 + 0 --diff leak clean
+expect 0 + 0 --diff leak leak
+expect 1 + 0 --diff short leak
+expect 1 + 0 --fail-on jump --diff clean jump
+expect 0 + 0 --fail-on none --diff clean leak
+expect 0 + 0 --suppressions known --diff clean leak
+expect 3 + 1 --diff empty clean
+expect 3 + 1 --require-steps 300 --diff clean clean
+expect 2 0 1 --diff leak
+expect 2 0 1 --diff leak leak leak
+expect 2 0 1 --diff leak missing
+expect 2 0 1 --diff cut leak
+expect 2 0 1 --diff --baseline clean leak again
 expect 0 1 0 --baseline leak.json --version
 expect 2 0 1 --baseline bad --version
 expect 0 + 0 --help
