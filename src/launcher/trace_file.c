@@ -23,20 +23,34 @@ static bool is_trace(int fd)
 	char magic[sizeof(GPULEAK_MAGIC)];
 
 	return read_at(fd, 0, magic, sizeof(magic)) &&
-	       memcmp(magic, GPULEAK_MAGIC, sizeof(magic)) == 0;
+	       (memcmp(magic, GPULEAK_MAGIC, sizeof(magic)) == 0 ||
+		memcmp(magic, GPULEAK_SLOTS_MAGIC, sizeof(magic)) == 0);
+}
+
+/* Where the trace begins: in a file with slots, that of the slot written last. */
+static uint64_t trace_start(int fd)
+{
+	struct gpuleak_slots slots;
+	const struct gpuleak_slot *first = &slots.slots[0];
+
+	if (!read_at(fd, 0, &slots, sizeof(slots)) ||
+	    memcmp(slots.magic, GPULEAK_SLOTS_MAGIC, sizeof(slots.magic)) != 0)
+		return 0;
+	return first[first[1].written > first[0].written].offset;
 }
 
 /* Does the trace say why nothing is in it?  What it says is read by gpuleak-report. */
 static bool is_empty(int fd)
 {
+	uint64_t start = trace_start(fd);
 	struct gpuleak_file_header header;
 	struct gpuleak_run run;
 
-	if (!read_at(fd, 0, &header, sizeof(header)))
+	if (!read_at(fd, start, &header, sizeof(header)))
 		return false;
 	for (size_t i = 0; i < GPULEAK_SECTIONS_MAX && i < header.section_count; i++) {
 		if (header.sections[i].kind == GPULEAK_SECTION_RUN)
-			return read_at(fd, header.sections[i].offset, &run, sizeof(run)) &&
+			return read_at(fd, start + header.sections[i].offset, &run, sizeof(run)) &&
 			       run.empty_why != 0;
 	}
 	return false;

@@ -133,7 +133,7 @@ static bool waited_enough(const struct snapshot *snapshot, struct wait *wait)
 	return wait->timed_out || now > wait->since + still_max;
 }
 
-int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, const char *path,
+int snapshot_take(struct snapshot *snapshot, struct trace_file *file, const char *path,
 		  struct message *why)
 {
 	struct wait wait = {.until = clock_now() + wait_max};
@@ -144,7 +144,8 @@ int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, cons
 			snapshot_release(snapshot);
 			return message_set(why, "%s: cut short before its state", path);
 		}
-		if (copy_sound(snapshot) || waited_enough(snapshot, &wait))
+		if ((trace_file_steady(file) && copy_sound(snapshot)) ||
+		    waited_enough(snapshot, &wait))
 			break;
 		snapshot_release(snapshot);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

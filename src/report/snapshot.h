@@ -70,7 +70,7 @@ struct snapshot {
  *
  * Returns 0, or -1 with the reason in `why` and nothing to release.
  */
-int snapshot_take(struct snapshot *snapshot, const struct trace_file *file, const char *path,
+int snapshot_take(struct snapshot *snapshot, struct trace_file *file, const char *path,
 		  struct message *why);
 
 void snapshot_release(struct snapshot *snapshot);

@@ -8,14 +8,14 @@
 
 #include "trace/layout.h"
 
-bool trace_file_read(const struct trace_file *file, uint64_t offset, void *dst, size_t size)
+static bool read_at(int fd, uint64_t offset, void *dst, size_t size)
 {
 	uint8_t *to = dst;
 
 	if (offset > INT64_MAX || size > INT64_MAX - offset)
 		return false;
 	while (size) {
-		ssize_t got = pread(file->fd, to, size, (off_t)offset);
+		ssize_t got = pread(fd, to, size, (off_t)offset);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -26,6 +26,50 @@ bool trace_file_read(const struct trace_file *file, uint64_t offset, void *dst, 
 		size -= (size_t)got;
 	}
 	return true;
+}
+
+bool trace_file_read(const struct trace_file *file, uint64_t offset, void *dst, size_t size)
+{
+	if (offset > file->size || size > file->size - offset)
+		return false;
+	return read_at(file->fd, file->base + offset, dst, size);
+}
+
+static bool read_slots(const struct trace_file *file, struct gpuleak_slots *slots)
+{
+	return read_at(file->fd, 0, slots, sizeof(*slots)) &&
+	       memcmp(slots->magic, GPULEAK_SLOTS_MAGIC, sizeof(slots->magic)) == 0;
+}
+
+/* The trace that was written last, of a file of `file_size` bytes.  False: none is whole. */
+static bool choose_slot(struct trace_file *file, const struct gpuleak_slots *slots,
+			uint64_t file_size)
+{
+	file->written = 0;
+	for (unsigned i = 0; i < GPULEAK_SLOTS; i++) {
+		const struct gpuleak_slot *slot = &slots->slots[i];
+
+		if (slot->written <= file->written || slot->offset > file_size)
+			continue;
+		file->slot = i;
+		file->written = slot->written;
+		file->base = slot->offset;
+		file->size = file_size - slot->offset;
+		if (file->size > slots->slot_size)
+			file->size = slots->slot_size;
+	}
+	return file->written != 0;
+}
+
+bool trace_file_steady(struct trace_file *file)
+{
+	struct gpuleak_slots slots;
+	struct stat status;
+
+	if (!file->written || !read_slots(file, &slots) ||
+	    slots.slots[file->slot].written == file->written || fstat(file->fd, &status) < 0)
+		return true;
+	return !choose_slot(file, &slots, (uint64_t)status.st_size);
 }
 
 static int check_version(const struct gpuleak_file_header *header, const char *path,
@@ -80,6 +124,18 @@ static int check_directory(struct trace_file *file, const char *path, struct mes
 	return 0;
 }
 
+/* A file may hold two traces: then ours is the one that was written last. */
+static int find_trace(struct trace_file *file, uint64_t file_size, const char *path,
+		      struct message *why)
+{
+	struct gpuleak_slots slots;
+
+	file->size = file_size;
+	if (!read_slots(file, &slots) || choose_slot(file, &slots, file_size))
+		return 0;
+	return message_set(why, "%s: neither of its two slots is whole", path);
+}
+
 static int read_header(struct trace_file *file, const char *path, struct message *why)
 {
 	struct stat status;
@@ -90,7 +146,8 @@ static int read_header(struct trace_file *file, const char *path, struct message
 		return message_set(why, "%s: a folder, not a trace", path);
 	if (!S_ISREG(status.st_mode))
 		return message_set(why, "%s: not a regular file", path);
-	file->size = (uint64_t)status.st_size;
+	if (find_trace(file, (uint64_t)status.st_size, path, why) < 0)
+		return -1;
 	if (file->size < sizeof(file->header))
 		return message_set(why, "%s: too short for a trace", path);
 	if (!trace_file_read(file, 0, &file->header, sizeof(file->header)))

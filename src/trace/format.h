@@ -10,13 +10,16 @@
  *   two versions  everything a mark changes: a mark overwrites the version with
  *                 the older mark number and counts once `committed` is raised
  *   ring          the latest events, in pages that each stand for themselves
+ *
+ * Where a mapping isn't safe the file holds two whole traces: `struct gpuleak_slots`.
  */
 #ifndef GPULEAK_TRACE_FORMAT_H
 #define GPULEAK_TRACE_FORMAT_H
 
 #include <stdint.h>
 
-#define GPULEAK_MAGIC "GPULEAK" /* with its NUL: 8 bytes */
+#define GPULEAK_MAGIC	    "GPULEAK" /* with its NUL: 8 bytes */
+#define GPULEAK_SLOTS_MAGIC "GPULKSL" /* of a file that holds two traces in turn */
 
 enum {
 	GPULEAK_FORMAT_MAJOR = 1,
@@ -28,6 +31,7 @@ enum {
 	GPULEAK_BIRTHS = 32,	  /* birth entries of a site */
 	GPULEAK_DEATHS = 24,	  /* classes of age at death, log2 of steps */
 	GPULEAK_LEVELS = 32,	  /* buckets of a site's live series */
+	GPULEAK_SLOTS = 2,	  /* traces in a file with slots */
 };
 
 /* Numbers are never used again. */
@@ -65,6 +69,29 @@ struct gpuleak_file_header {
 	struct gpuleak_section sections[GPULEAK_SECTIONS_MAX];
 };
 _Static_assert(sizeof(struct gpuleak_file_header) == 32 + 64 * 24, "on-disk size");
+
+/* A whole trace within a file; what it calls the file's start is `offset`. */
+struct gpuleak_slot {
+	uint64_t written; /* the writing that filled it, counted from 1; 0: being written */
+	uint64_t offset;  /* bytes from the file's start */
+};
+_Static_assert(sizeof(struct gpuleak_slot) == 16, "on-disk size");
+
+/*
+ * The start of a file that is not mapped but written at marks, as on a network's file
+ * system: two whole traces, written in turn, so that one of them is always whole.
+ */
+struct gpuleak_slots {
+	char magic[8]; /* GPULEAK_SLOTS_MAGIC */
+	uint16_t major;
+	uint16_t minor;
+	uint32_t header_size;
+	uint32_t byte_order;
+	uint32_t slot_count; /* 2 */
+	uint64_t slot_size;  /* bytes */
+	struct gpuleak_slot slots[GPULEAK_SLOTS];
+};
+_Static_assert(sizeof(struct gpuleak_slots) == 64, "on-disk size");
 
 /* A string's id is its offset in the strings' section divided by 4; 0: none. */
 typedef uint32_t gpuleak_string_id;

@@ -1,6 +1,7 @@
 /*
  * fuzz_seeds FOLDER: write the traces of tests/report there, as seeds for the fuzzer,
  * with sections only as long as they are used: small inputs are tried more often.
+ * One of them is a file with slots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
 		build_init(&build, LAYOUT_SIZE_MIN);
 		one->fill(&build);
 		compact(&build);
+		if (strcmp(one->name, "jump") == 0)
+			build_slots(&build, 2, 1);
 		snprintf(path, sizeof(path), "%s/%s.bin", argv[1], one->name);
 		if (!build_write(&build, path)) {
 			perror(path);

@@ -46,10 +46,21 @@ NOTE = struct.Struct("<IIQIIQQQII")
 KINDS = {1: "alloc", 2: "free", 3: "malloc", 4: "cuda_free", 5: "reserved", 6: "mark", 7: "oom"}
 
 
+def written_last(content):
+    """Of a file with two slots the trace that was written last; else all of it."""
+    if content[:8] != b"GPULKSL\0":
+        return content
+    _major, _minor, head, order, count, size, *slots = struct.unpack_from("<HHIIIQ4Q", content, 8)
+    assert (head, order, count) == (64, 0x01020304, 2), "not slots"
+    written, offset = max(zip(slots[::2], slots[1::2]))
+    assert written, "neither slot is whole"
+    return content[offset : offset + size]
+
+
 class Trace:
     def __init__(self, path):
         with open(path, "rb") as file:
-            self.bytes = file.read()
+            self.bytes = written_last(file.read())
         magic, major, _minor, _header, order, count, self.size = struct.unpack_from(
             "<8sHHIIIQ", self.bytes
         )

@@ -225,3 +225,29 @@ bool build_write(const struct build *build, const char *path)
 	}
 	return ftruncate(fd, (off_t)build->size) == 0 && close(fd) == 0 && done == build->size;
 }
+
+void build_slots(struct build *build, uint64_t first, uint64_t second)
+{
+	uint64_t size = (build->size + GPULEAK_PAGE - 1) / GPULEAK_PAGE * GPULEAK_PAGE;
+	struct gpuleak_slots head = {
+		.magic = GPULEAK_SLOTS_MAGIC,
+		.major = GPULEAK_FORMAT_MAJOR,
+		.header_size = sizeof(head),
+		.byte_order = GPULEAK_BYTE_ORDER,
+		.slot_count = GPULEAK_SLOTS,
+		.slot_size = size,
+		.slots = {{first, GPULEAK_PAGE}, {second, GPULEAK_PAGE + size}},
+	};
+	uint8_t *bytes = calloc(1, GPULEAK_PAGE + 2 * size);
+
+	if (!bytes) {
+		perror("build_slots");
+		exit(2);
+	}
+	memcpy(bytes, &head, sizeof(head));
+	for (unsigned i = 0; i < GPULEAK_SLOTS; i++)
+		memcpy(bytes + head.slots[i].offset, build->bytes, build->size);
+	free(build->bytes);
+	build->bytes = bytes;
+	build->size = GPULEAK_PAGE + 2 * size;
+}

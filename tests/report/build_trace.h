@@ -118,4 +118,7 @@ void build_finish(struct build *build);
 /* False with errno. */
 bool build_write(const struct build *build, const char *path);
 
+/* Put the trace into both slots of a file with slots, filled by these writings. */
+void build_slots(struct build *build, uint64_t first, uint64_t second);
+
 #endif

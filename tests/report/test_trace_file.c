@@ -1,6 +1,7 @@
 /* Headers: what is refused, what is left out, what is read all the same. */
 #include "report/trace_file.h"
 
+#include <stddef.h>
 #include <sys/stat.h>
 
 #include "report/items.h"
@@ -153,11 +154,101 @@ static void newer_minors_are_read(void)
 	build_release(&build);
 }
 
+/* The `pid` of the trace in the file, 0 where it is refused; `why` then says why. */
+static uint32_t pid_in_file(struct trace_file *file, struct message *why)
+{
+	struct gpuleak_run run = {0};
+	struct trace_section section;
+
+	if (trace_file_open(file, test_path(), why) < 0)
+		return 0;
+	EXPECT(trace_file_section(file, GPULEAK_SECTION_RUN, sizeof(run), &section));
+	EXPECT(trace_file_read(file, section.offset, &run, sizeof(run)));
+	return run.pid;
+}
+
+/* A file with the traces of two processes, to tell the slots apart. */
+static void write_slots(uint64_t first, uint64_t second, uint64_t cut)
+{
+	struct build build;
+	uint32_t pid = 4242;
+	uint64_t run_offset;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	build.run->pid = 1111;
+	run_offset = (uint64_t)((uint8_t *)build.run - build.bytes);
+	build_slots(&build, first, second);
+	memcpy(build.bytes + GPULEAK_PAGE + LAYOUT_SIZE_MIN + run_offset, &pid, sizeof(pid));
+	build.size -= cut;
+	write_trace(&build);
+	free(build.bytes);
+}
+
+static void the_slot_written_last_is_read(void)
+{
+	const uint64_t half = LAYOUT_SIZE_MIN / 2;
+	struct trace_file file;
+	struct message why;
+
+	write_slots(7, 6, 0);
+	EXPECT_U64(pid_in_file(&file, &why), 1111);
+	EXPECT_U64(file.size, LAYOUT_SIZE_MIN);
+	trace_file_release(&file);
+	write_slots(7, 8, 0);
+	EXPECT_U64(pid_in_file(&file, &why), 4242);
+	trace_file_release(&file);
+	write_slots(7, 0, 0);
+	EXPECT_U64(pid_in_file(&file, &why), 1111);
+	trace_file_release(&file);
+	write_slots(7, 8, half);
+	EXPECT_U64(pid_in_file(&file, &why), 4242);
+	EXPECT(file.cut && file.size == half);
+	trace_file_release(&file);
+	write_slots(7, 8, LAYOUT_SIZE_MIN + half);
+	EXPECT_U64(pid_in_file(&file, &why), 1111);
+	trace_file_release(&file);
+	write_slots(0, 0, 0);
+	EXPECT_U64(pid_in_file(&file, &why), 0);
+	EXPECT(strstr(why.text, ": neither of its two slots is whole"));
+}
+
+static void set_written(unsigned slot, uint64_t written)
+{
+	FILE *content = fopen(test_path(), "r+");
+
+	if (!content)
+		exit(TEST_FAIL);
+	fseek(content,
+	      (long)(offsetof(struct gpuleak_slots, slots) + slot * sizeof(struct gpuleak_slot)),
+	      SEEK_SET);
+	fwrite(&written, sizeof(written), 1, content);
+	fclose(content);
+}
+
+/* The writer comes round to the slot that is being read: the other one is newer. */
+static void a_slot_written_anew_is_noticed(void)
+{
+	struct trace_file file;
+	struct message why;
+
+	write_slots(7, 6, 0);
+	EXPECT_U64(pid_in_file(&file, &why), 1111);
+	set_written(1, 0);
+	EXPECT(trace_file_steady(&file));
+	set_written(1, 8);
+	EXPECT(trace_file_steady(&file));
+	set_written(0, 0);
+	EXPECT(!trace_file_steady(&file));
+	EXPECT_U64(file.slot, 1);
+	EXPECT(trace_file_steady(&file));
+	trace_file_release(&file);
+}
+
 /* Items come one by one, whatever lies between them. */
 static void expect_items(uint32_t item_size, uint32_t count)
 {
 	struct trace_section section = {.items = count, .present = count, .item_size = item_size};
-	struct trace_file file = {.fd = -1};
+	struct trace_file file = {.fd = -1, .size = (uint64_t)count * item_size};
 	struct items items;
 	uint32_t seen = 0;
 	FILE *content = fopen(test_path(), "w+");
@@ -188,6 +279,8 @@ int main(void)
 	bad_sections_are_left_out();
 	cut_sections_have_fewer_items();
 	newer_minors_are_read();
+	the_slot_written_last_is_read();
+	a_slot_written_anew_is_noticed();
 	expect_items(8, 100000);
 	expect_items(192, 3000);
 	expect_items(300000, 5);
