@@ -130,6 +130,8 @@ look_for_packages() {
 		want_program valgrind valgrind
 		want_program readelf binutils
 		want_program shellcheck shellcheck
+		want_program strace strace
+		want_program bindfs bindfs
 		command -v mandoc >/dev/null || want_program groff groff
 	fi
 	look_for_python

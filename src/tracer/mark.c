@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "tracer/ledger.h"
+#include "tracer/slots.h"
 #include "tracer/trace_writer.h"
 #include "tracer/tracer.h"
 
@@ -27,6 +28,16 @@ void mark_forget(void)
 uint64_t mark_count(void)
 {
 	return tracer_recording() ? __atomic_load_n(&trace.state->committed, __ATOMIC_ACQUIRE) : 0;
+}
+
+void mark_hold_off(void)
+{
+	pthread_mutex_lock(&mark_lock);
+}
+
+void mark_go_on(void)
+{
+	pthread_mutex_unlock(&mark_lock);
 }
 
 static void raise_to(uint64_t *number, uint64_t mark)
@@ -89,6 +100,7 @@ void mark_step(enum gpuleak_clock clock)
 	}
 	pthread_mutex_unlock(&mark_lock);
 	trace_name_frames(NAMES_PER_MARK);
+	slots_marked();
 }
 
 /* Caller holds mark_lock. */

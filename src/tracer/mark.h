@@ -20,6 +20,10 @@ void mark_baseline_end(void);
 /* Marks so far. */
 uint64_t mark_count(void);
 
+/* From the first to the second no mark begins: for moments only.  Takes mark_lock. */
+void mark_hold_off(void);
+void mark_go_on(void);
+
 /* In a child after fork. */
 void mark_forget(void);
 

@@ -14,16 +14,34 @@ enum {
 	OLD_MAX = 10000
 };
 
-/* Rename without ever overwriting; link() where the file system lacks the flag. */
+/*
+ * For a file system without exclusive renames: an empty file takes the name first, locked
+ * so that nobody moves it away, and then is replaced.  Not by link() and unlink(): network
+ * file systems keep a file that is open, under another name, when one of its names goes.
+ */
+static int rename_onto_own(const char *from, const char *to)
+{
+	int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	int result, error;
+
+	if (fd < 0)
+		return -1;
+	flock(fd, LOCK_EX | LOCK_NB);
+	result = rename(from, to);
+	error = errno;
+	if (result < 0)
+		unlink(to);
+	close(fd);
+	errno = error;
+	return result;
+}
+
+/* Rename without ever overwriting what is somebody else's. */
 static int rename_exclusive(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	if (link(from, to) < 0)
-		return -1;
-	return unlink(from);
+	return errno == EINVAL || errno == ENOSYS ? rename_onto_own(from, to) : -1;
 }
 
 /* Move what stands at `name` to the first free of name.old, name.old.2, ... */

@@ -13,14 +13,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "tracer/file_system.h"
+#include "tracer/memory.h"
 #include "tracer/notice.h"
 #include "tracer/output_claim.h"
 #include "tracer/settings.h"
+#include "tracer/slot_file.h"
 
 #include "tracer/banned.h"
 
 enum {
-	TEMPORARY_TRIES = 100
+	TEMPORARY_TRIES = 100,
+	HIGH_FD = 1000
 };
 
 static bool fail(struct output_file *file, const char *what, int error)
@@ -42,13 +46,18 @@ static bool limit_allows(uint64_t size)
 	return limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
 }
 
-/* posix_fallocate() writes a zero to each block where the file system can't allocate. */
-static int allocate(int fd, uint64_t size)
+/* Some file systems don't tell: all zero. */
+static bool has_room(int fd, uint64_t size)
 {
 	struct statvfs space;
 
-	if (fstatvfs(fd, &space) == 0 && (uint64_t)space.f_bavail * space.f_frsize < size)
-		return ENOSPC;
+	return fstatvfs(fd, &space) < 0 || space.f_blocks == 0 ||
+	       (uint64_t)space.f_bavail * space.f_frsize >= size;
+}
+
+/* posix_fallocate() writes a zero to each block where the file system can't allocate. */
+static int allocate(int fd, uint64_t size)
+{
 	if (fallocate(fd, 0, 0, (off_t)size) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != ENOSYS)
@@ -67,15 +76,68 @@ static bool name_temporary(struct output_file *file, unsigned attempt)
 	return size > 0 && (size_t)size < sizeof(file->temporary.path);
 }
 
-static bool map(struct output_file *file, uint64_t size)
+static bool make_mapped(struct output_file *file, uint64_t size)
 {
-	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	int error = allocate(file->fd, size);
+	void *bytes;
 
+	if (error)
+		return fail(file, "no room for the trace", error);
+	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
 	if (bytes == MAP_FAILED)
 		return fail(file, "can't map the trace", errno);
-	/* A child of fork gets a trace of its own. */
-	madvise(bytes, size, MADV_DONTFORK);
 	file->bytes = bytes;
+	return true;
+}
+
+/*
+ * A number that the target doesn't get by opening files: it takes the lowest one that is
+ * free, and our writes mustn't go to a file of its own.
+ */
+static void move_high(struct output_file *file)
+{
+	struct rlimit limit;
+	int from = HIGH_FD, high;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 2 < HIGH_FD)
+		from = (int)(limit.rlim_cur / 2);
+	high = fcntl(file->fd, F_DUPFD_CLOEXEC, from);
+	if (high < 0)
+		return;
+	close(file->fd);
+	file->fd = high;
+}
+
+static bool make_slotted(struct output_file *file, uint64_t size)
+{
+	int error;
+
+	move_high(file);
+	error = slot_file_make(file->fd, size);
+	if (error)
+		return fail(file, "can't write the trace", error);
+	file->bytes = memory_take(size);
+	if (!file->bytes)
+		return fail(file, "no memory for the trace", errno);
+	file->slotted = true;
+	return true;
+}
+
+/* The file is open.  Maps it or makes it for slots. */
+static bool make_open(struct output_file *file, uint64_t size)
+{
+	bool slotted = settings.writer == SETTINGS_WRITER_SLOTS;
+
+	if (settings.writer == SETTINGS_WRITER_AUTO)
+		slotted = !file_system_is_local(file->fd);
+	if (!limit_allows(slotted ? slot_file_size(size) : size))
+		return fail(file, "the limit on file sizes (ulimit -f) is below GPULEAK_SIZE", 0);
+	if (!has_room(file->fd, size))
+		return fail(file, "no room for the trace", ENOSPC);
+	if (slotted ? !make_slotted(file, size) : !make_mapped(file, size))
+		return false;
+	/* A child of fork gets a trace of its own. */
+	madvise(file->bytes, size, MADV_DONTFORK);
 	file->size = size;
 	return true;
 }
@@ -100,22 +162,24 @@ static bool open_temporary(struct output_file *file)
 	return fail(file, file->temporary.path, errno);
 }
 
-static bool make_here(struct output_file *file, uint64_t size)
+/* To know the file by, when the target has closed our descriptor. */
+static bool remember(struct output_file *file)
 {
 	struct stat made;
-	int error;
 
+	if (fstat(file->fd, &made) < 0)
+		return fail(file, file->temporary.path, errno);
+	file->device = made.st_dev;
+	file->inode = made.st_ino;
+	return true;
+}
+
+static bool make_here(struct output_file *file, uint64_t size)
+{
 	if (!open_temporary(file))
 		return false;
-	if (fstat(file->fd, &made) == 0) {
-		file->device = made.st_dev;
-		file->inode = made.st_ino;
-	}
 	flock(file->fd, LOCK_EX | LOCK_NB);
-	error = allocate(file->fd, size);
-	if (error)
-		fail(file, "no room for the trace", error);
-	if (!error && map(file, size))
+	if (remember(file) && make_open(file, size))
 		return true;
 	unlink(file->temporary.path);
 	close(file->fd);
@@ -152,10 +216,6 @@ bool output_file_make(struct output_file *file, uint64_t size)
 	file->fd = -1;
 	if (!output_name_make(&file->name))
 		return fail(file, "the trace's name is empty or too long", 0);
-	if (!limit_allows(size)) {
-		errno = saved;
-		return fail(file, "the limit on file sizes (ulimit -f) is below GPULEAK_SIZE", 0);
-	}
 	made = make_here(file, size);
 	if (!made) {
 		memcpy(why, file->why, sizeof(why));
@@ -196,20 +256,38 @@ void output_file_discard(struct output_file *file)
 	errno = saved;
 }
 
-/* A target that closes what it doesn't know may have our number in use for a file of its own. */
-static bool fd_is_ours(const struct output_file *file)
+static bool is_ours(const struct output_file *file, int fd)
 {
 	struct stat now;
 
-	return file->fd >= 0 && fstat(file->fd, &now) == 0 && now.st_dev == file->device &&
+	return fd >= 0 && fstat(fd, &now) == 0 && now.st_dev == file->device &&
 	       now.st_ino == file->inode;
+}
+
+bool output_file_find(struct output_file *file)
+{
+	const struct output_name *name = file->published ? &file->name : &file->temporary;
+	int fd;
+
+	if (is_ours(file, file->fd))
+		return true;
+	fd = open(name->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	if (!is_ours(file, fd)) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	flock(fd, LOCK_EX | LOCK_NB);
+	file->fd = fd;
+	move_high(file);
+	return true;
 }
 
 void output_file_forget(struct output_file *file)
 {
 	int saved = errno;
 
-	if (fd_is_ours(file))
+	if (is_ours(file, file->fd))
 		close(file->fd);
 	file->fd = -1;
 	file->bytes = NULL; /* MADV_DONTFORK: not mapped here */

@@ -11,7 +11,8 @@
 
 struct settings settings = {.size = LAYOUT_SIZE_DEFAULT};
 
-static const char *const stacks_names[] = {"auto", "python", "native", "none"};
+static const char *const stacks_names[] = {"auto", "python", "native", "none", NULL};
+static const char *const writer_names[] = {"auto", "mapped", "slots", NULL};
 
 /* Adds "name=value: what" to the complaint, as far as there is room. */
 static void complain(const char *name, const char *value, const char *what)
@@ -86,15 +87,28 @@ static void read_out(const char *text)
 	memcpy(settings.out, text, size + 1);
 }
 
+/* The place of `text` among `names`; 0 and a complaint when it isn't there. */
+static unsigned read_choice(const char *name, const char *text, const char *const *names,
+			    const char *complaint)
+{
+	for (unsigned i = 0; names[i]; i++)
+		if (strcmp(text, names[i]) == 0)
+			return i;
+	complain(name, text, complaint);
+	return 0;
+}
+
 static void read_stacks(const char *text)
 {
-	for (unsigned i = 0; i < sizeof(stacks_names) / sizeof(stacks_names[0]); i++) {
-		if (strcmp(text, stacks_names[i]) == 0) {
-			settings.stacks = (enum settings_stacks)i;
-			return;
-		}
-	}
-	complain("GPULEAK_STACKS", text, " is none of auto, python, native, none: ignored; ");
+	settings.stacks = (enum settings_stacks)read_choice(
+		"GPULEAK_STACKS", text, stacks_names,
+		" is none of auto, python, native, none: ignored; ");
+}
+
+static void read_writer(const char *text)
+{
+	settings.writer = (enum settings_writer)read_choice(
+		"GPULEAK_WRITER", text, writer_names, " is none of auto, mapped, slots: ignored; ");
 }
 
 /* Variables of the simulated GPU, and of the project's own checks and tests. */
@@ -114,6 +128,8 @@ static void read_one(const char *name, const char *text)
 		read_size(name, text, &settings.ring);
 	else if (strcmp(name, "GPULEAK_STACKS") == 0)
 		read_stacks(text);
+	else if (strcmp(name, "GPULEAK_WRITER") == 0)
+		read_writer(text);
 	else if (strcmp(name, "GPULEAK_ARGV") == 0)
 		settings.hide_argv = strcmp(text, "0") == 0;
 	else if (strcmp(name, "GPULEAK_RUN_STARTED") == 0)

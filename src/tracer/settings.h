@@ -15,11 +15,18 @@ enum settings_stacks {
 	SETTINGS_STACKS_NONE = 3,
 };
 
+enum settings_writer {
+	SETTINGS_WRITER_AUTO = 0, /* mapped on local file systems, slots on others */
+	SETTINGS_WRITER_MAPPED = 1,
+	SETTINGS_WRITER_SLOTS = 2,
+};
+
 struct settings {
 	char out[1024];		     /* GPULEAK_OUT; "": the default */
 	uint64_t size;		     /* GPULEAK_SIZE, bytes */
 	uint64_t ring;		     /* GPULEAK_RING, bytes; 0: what is left */
 	enum settings_stacks stacks; /* GPULEAK_STACKS */
+	enum settings_writer writer; /* GPULEAK_WRITER */
 	bool hide_argv;		     /* GPULEAK_ARGV=0 */
 	uint64_t run_started; /* GPULEAK_RUN_STARTED, ns since 1970; else this process's start */
 	bool quiet;	      /* GPULEAK_QUIET=1 */

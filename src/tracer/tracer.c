@@ -18,6 +18,7 @@
 #include "tracer/notice.h"
 #include "tracer/python_api.h"
 #include "tracer/settings.h"
+#include "tracer/slots.h"
 #include "tracer/stack.h"
 #include "tracer/steps.h"
 #include "tracer/thread.h"
@@ -72,6 +73,18 @@ static void describe_stacks(void)
 		trace.run->flags |= GPULEAK_RUN_NATIVE_STACKS;
 }
 
+static void before_fork(void)
+{
+	slots_fork_begins();
+	native_loader_fork_begins();
+}
+
+static void after_fork_in_parent(void)
+{
+	native_loader_fork_ended();
+	slots_fork_ended();
+}
+
 /* A child of fork writes a trace of its own, made at its first event, or none. */
 static void after_fork_in_child(void)
 {
@@ -83,6 +96,7 @@ static void after_fork_in_child(void)
 	forked = true;
 	pthread_mutex_init(&start_lock, NULL);
 	trace_writer_forget();
+	slots_forget();
 	ledger_forget_all();
 	mark_forget();
 	clock_forget();
@@ -97,7 +111,7 @@ static void begin_once(void)
 	thread_init();
 	stack_attach();
 	python_api_find();
-	pthread_atfork(native_loader_fork_begins, native_loader_fork_ended, after_fork_in_child);
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* Other libraries' constructors run before ours and may call the hooks. */
@@ -128,6 +142,11 @@ static void make_trace(uint64_t size, uint64_t ring)
 	}
 	describe_process();
 	describe_stacks();
+	if (!slots_begin()) {
+		output_file_discard(&trace.file);
+		tracer_give_up("no memory for the trace");
+		return;
+	}
 	set_state(TRACER_READY);
 }
 
@@ -246,6 +265,16 @@ static void finish_empty(void)
 	pthread_mutex_unlock(&start_lock);
 }
 
+static void finish(void)
+{
+	if (get_state() != TRACER_OFF) {
+		trace_name_frames(10000);
+		trace.state->finished = trace_now();
+		__atomic_store_n(&trace.state->status, GPULEAK_STATUS_FINISHED, __ATOMIC_RELEASE);
+	}
+	slots_finish();
+}
+
 /* Marks the trace complete.  Frees nothing: hooks may still be called. */
 __attribute__((destructor)) static void end(void)
 {
@@ -253,10 +282,7 @@ __attribute__((destructor)) static void end(void)
 
 	if (get_state() < TRACER_RECORDING)
 		finish_empty();
-	if (get_state() == TRACER_RECORDING || get_state() == TRACER_PAUSED) {
-		trace_name_frames(10000);
-		trace.state->finished = trace_now();
-		__atomic_store_n(&trace.state->status, GPULEAK_STATUS_FINISHED, __ATOMIC_RELEASE);
-	}
+	if (trace.state && trace.file.published)
+		finish();
 	errno = saved;
 }

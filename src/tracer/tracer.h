@@ -10,6 +10,7 @@
  *   5. a ledger's lock            one device's books                     ledger.h
  *   6. loader_lock                walks over the loader's list           native_loader.c
  *   7. intern_lock                strings, frames, stacks, sites, notes  trace_writer.c
+ *   8. the slot writer's lock     when to write; never held on the disk  slots.c
  *
  * Never waited for while any of these is held: the GIL, and the loader's lock as
  * dlopen, dlsym and dladdr take it.  dl_iterate_phdr is allowed: it takes a lock

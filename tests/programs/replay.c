@@ -14,6 +14,8 @@
  *   s                            gpuleak_step()
  *   p NAME                       gpuleak_mark(NAME)
  *   z, y                         gpuleak_pause(), gpuleak_resume()
+ *   W                            fork(), and wait for the child
+ *   F                            the same; no thread but this one may be there
  *   h                            say "holding" and wait for a byte on standard input
  *   e CODE, E CODE               exit(CODE), _exit(CODE)
  *   k                            SIGKILL to itself
@@ -27,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "gpuleak/gpuleak.h"
@@ -160,6 +163,36 @@ static void hold(void)
 		perror("replay: standard input");
 }
 
+/* Python from 3.12 on looks there, after the fork in the parent. */
+static unsigned count_threads(void)
+{
+	FILE *file = fopen("/proc/self/stat", "re");
+	unsigned threads = 0;
+
+	if (!file || fscanf(file,
+			    "%*d (%*[^)]) %*c" /* 16 numbers */
+			    "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %u",
+			    &threads) != 1)
+		perror("replay: /proc/self/stat");
+	if (file)
+		fclose(file);
+	return threads;
+}
+
+static void fork_once(bool alone)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	if (alone && count_threads() != 1) {
+		fprintf(stderr, "replay: %u threads at a fork\n", count_threads());
+		wrong_results++;
+	}
+	waitpid(child, NULL, 0);
+}
+
 static int finish(void)
 {
 	struct fake_calls reached = fake_c10_calls();
@@ -192,6 +225,10 @@ static bool control(const struct line *line)
 		return true;
 	case 'h':
 		hold();
+		return true;
+	case 'F':
+	case 'W':
+		fork_once(line->kind == 'F');
 		return true;
 	case 'e':
 		finish();

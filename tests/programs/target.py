@@ -40,8 +40,9 @@ def expect_equal(what: str, got, wanted) -> None:
 class Box:
     """One test's folder, and the programs it runs in it."""
 
-    def __init__(self, build: Path, folder: Path):
+    def __init__(self, build: Path, folder: Path, writer: str = None):
         self.folder = folder
+        self.writer = writer
         self.tracer = build / "libgpuleak.so"
         self.report = build / "gpuleak-report"
         self.programs = build / "tests/programs"
@@ -60,6 +61,8 @@ class Box:
         env = {"PATH": os.environ["PATH"], "TMPDIR": str(self.folder), "GPULEAK_SIZE": "4M"}
         if traced:
             env["LD_PRELOAD"] = str(self.tracer)
+        if self.writer:
+            env["GPULEAK_WRITER"] = self.writer
         env.update({name: value for name, value in variables.items()})
         return {name: str(value) for name, value in env.items() if value is not None}
 
@@ -118,11 +121,11 @@ class Box:
         return json.loads(done.stdout)
 
 
-def run_test(test, build: Path) -> int:
+def run_test(test, build: Path, writer: str) -> int:
     name = test.__name__[len("test_") :]
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
         try:
-            test(Box(build, Path(folder)))
+            test(Box(build, Path(folder), writer))
         except Skip as reason:
             print(f"{name}: skipped: {reason}")
             return SKIP
@@ -141,10 +144,12 @@ def main(names: dict) -> None:
     """Runs the tests among a file's globals()."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True, help="the build folder")
+    parser.add_argument("--writer", help="GPULEAK_WRITER of all programs")
     parser.add_argument("tests", nargs="*", help="names without test_; default: all")
     options = parser.parse_args()
     tests = {n[len("test_") :]: t for n, t in names.items() if n.startswith("test_")}
     chosen = options.tests or list(tests)
-    results = [run_test(tests[name], options.build.resolve()) for name in chosen]
+    build = options.build.resolve()
+    results = [run_test(tests[name], build, options.writer) for name in chosen]
     failed = any(result not in (0, SKIP) for result in results)
     sys.exit(1 if failed else SKIP if all(r == SKIP for r in results) else 0)

@@ -1,0 +1,154 @@
+#include "tracer/slot_image.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tracer/mark.h"
+#include "tracer/memory.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+enum {
+	TRIES = 3,	/* of a copy between two marks, before marks are held off */
+	EVENT_BITS = 7, /* GPULEAK_RING_EVENTS fits */
+	KIND_SHIFT = 56
+};
+
+bool slot_image_open(struct slot_image *image)
+{
+	image->size = (uint64_t)((const uint8_t *)trace.ring - trace.file.bytes);
+	image->bytes = memory_take(image->size);
+	if (image->bytes)
+		madvise(image->bytes, image->size, MADV_DONTFORK);
+	return image->bytes != NULL;
+}
+
+static void copy(struct slot_image *image, const void *from, uint64_t size)
+{
+	uint64_t offset = (uint64_t)((const uint8_t *)from - trace.file.bytes);
+
+	memcpy(image->bytes + offset, from, size);
+	image->ranges[image->count++] = (struct slot_range){offset, size};
+}
+
+/* The version that counts at `mark`, or NULL. */
+static const struct gpuleak_device_version *version_at(const struct gpuleak_device *device,
+						       uint64_t mark)
+{
+	const struct gpuleak_device_version *best = NULL;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct gpuleak_device_version *version = &device->versions[i];
+
+		if (version->mark && version->mark <= mark && (!best || version->mark > best->mark))
+			best = version;
+	}
+	return best;
+}
+
+static void copy_timeline(struct slot_image *image, uint32_t device, uint64_t mark)
+{
+	const struct gpuleak_device_version *at = version_at(&trace.devices[device], mark);
+	uint64_t count = at ? at->timeline_count : 0;
+	uint64_t half = at ? at->timeline_half : 0;
+
+	if (count && count <= trace.timeline_share && half < 2)
+		copy(image, trace.timeline + (2 * device + half) * trace.timeline_share,
+		     count * sizeof(*trace.timeline));
+}
+
+/* What marks change, and what refers to names: before the names themselves. */
+static void copy_records(struct slot_image *image, const struct gpuleak_state *state)
+{
+	copy(image, trace.file.bytes, sizeof(struct gpuleak_file_header));
+	copy(image, trace.run, sizeof(*trace.run));
+	copy(image, trace.sites, state->sites_used * sizeof(*trace.sites));
+	copy(image, trace.evidence, state->evidence_used * sizeof(*trace.evidence));
+	copy(image, trace.notes, state->notes_used * sizeof(*trace.notes));
+	copy(image, trace.devices, state->devices * sizeof(*trace.devices));
+	for (uint32_t i = 0; i < state->devices; i++)
+		copy_timeline(image, i, state->committed);
+}
+
+static void copy_names(struct slot_image *image, const struct gpuleak_state *state)
+{
+	copy(image, trace.strings, state->strings_used);
+	copy(image, trace.frames, state->frames_used * sizeof(*trace.frames));
+	copy(image, trace.stacks, state->stacks_used * sizeof(*trace.stacks));
+}
+
+/* The state as it was at the mark, as if none were under way. */
+static void put_state(struct slot_image *image, const struct gpuleak_state *records,
+		      const struct gpuleak_state *names)
+{
+	struct gpuleak_state state = *records;
+
+	state.begun = state.committed;
+	state.strings_used = names->strings_used;
+	state.frames_used = names->frames_used;
+	state.stacks_used = names->stacks_used;
+	state.status = names->status;
+	state.finished = names->finished;
+	state.gave_up_why = names->gave_up_why;
+	copy(image, trace.state, sizeof(state));
+	memcpy(image->bytes + image->ranges[image->count - 1].offset, &state, sizeof(state));
+}
+
+/* A reader's rule: sound when no mark after the next one has begun by the end. */
+static bool copy_once(struct slot_image *image)
+{
+	struct gpuleak_state records, names;
+
+	image->count = 0;
+	image->mark = __atomic_load_n(&trace.state->committed, __ATOMIC_ACQUIRE);
+	records = *trace.state;
+	records.committed = image->mark;
+	copy_records(image, &records);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	names = *trace.state;
+	copy_names(image, &names);
+	put_state(image, &records, &names);
+	return names.begun <= image->mark + 1;
+}
+
+void slot_image_take(struct slot_image *image)
+{
+	for (unsigned i = 0; i < TRIES; i++)
+		if (copy_once(image))
+			return;
+	mark_hold_off();
+	copy_once(image);
+	mark_go_on();
+}
+
+static uint64_t tag(uint64_t sequence, uint64_t events)
+{
+	return sequence << EVENT_BITS | events;
+}
+
+uint64_t slot_image_full_page(uint64_t number)
+{
+	return tag(__atomic_load_n(&trace.ring[number].sequence, __ATOMIC_RELAXED),
+		   GPULEAK_RING_EVENTS);
+}
+
+uint64_t slot_image_ring_page(uint64_t number, struct gpuleak_ring_page *copied)
+{
+	const struct gpuleak_ring_page *page = &trace.ring[number];
+	uint64_t sequence = __atomic_load_n(&page->sequence, __ATOMIC_ACQUIRE);
+	unsigned events = 0;
+
+	/* Written in order, its kind last: the first without a kind ends them. */
+	while (events < GPULEAK_RING_EVENTS &&
+	       __atomic_load_n(&page->events[events].when, __ATOMIC_ACQUIRE) >> KIND_SHIFT)
+		events++;
+	memcpy(copied, page, sizeof(*copied));
+	memset(copied->events + events, 0,
+	       (GPULEAK_RING_EVENTS - events) * sizeof(copied->events[0]));
+	copied->sequence = sequence;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&page->sequence, __ATOMIC_RELAXED) != sequence)
+		return 0; /* claimed anew meanwhile */
+	return sequence ? tag(sequence, events) : 0;
+}

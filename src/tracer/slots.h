@@ -1,0 +1,31 @@
+/*
+ * Writes a trace that is not mapped: in memory it is like a mapped one, and a thread
+ * writes it to the file at marks, outside any lock.  Whatever the disk does, marks and
+ * hooks don't wait for it.
+ *
+ * The thread lives while there are marks to write, at most so often that it takes a tenth
+ * of one core.  Before a fork it ends: Python from 3.12 on warns of forks with threads.
+ */
+#ifndef GPULEAK_TRACER_SLOTS_H
+#define GPULEAK_TRACER_SLOTS_H
+
+#include <stdbool.h>
+
+/*
+ * After trace_writer_init(): write the first image, in this thread.  False without memory.
+ * Nothing to do, here and below, where the trace is mapped.  Keeps errno.
+ */
+bool slots_begin(void);
+
+/* There is a new mark.  Any thread, without a lock of ours.  Keeps errno. */
+void slots_marked(void);
+
+/* The process ends: write all there is.  Waits at most two seconds for the disk. */
+void slots_finish(void);
+
+/* Before and after a fork, in the parent; `forget` in the child. */
+void slots_fork_begins(void);
+void slots_fork_ended(void);
+void slots_forget(void);
+
+#endif
