@@ -55,7 +55,7 @@ static void add_dropped(struct json *to, const struct report *report)
 	json_add_integer(dropped, "missing_records", report->snapshot.lost);
 }
 
-static struct json *trace_object(const struct report *report)
+static struct json *trace_object(struct report *report)
 {
 	const struct snapshot *snapshot = &report->snapshot;
 	const struct names *names = &snapshot->names;
@@ -81,6 +81,7 @@ static struct json *trace_object(const struct report *report)
 	json_add_bool(trace, "complete", report_complete(report));
 	json_add_integer(trace, "steps", snapshot->steps);
 	json_add_string(trace, "clock", clock_name(snapshot->state.clock));
+	json_add_where(trace, "clock_where", snapshot, clock_line(&report->code));
 	json_add_integer(trace, "events", report_events(report));
 	if (snapshot->events_counted)
 		json_add_integer(trace, "events_kept", snapshot->events_kept);

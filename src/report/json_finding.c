@@ -51,8 +51,8 @@ static void add_native(struct json *to, const struct snapshot *snapshot,
 	json_add_text(to, "build_id", names_text(&snapshot->names, frame->build_id));
 }
 
-static void add_place(struct json *to, const char *name, const struct snapshot *snapshot,
-		      const struct gpuleak_frame *frame)
+void json_add_where(struct json *to, const char *name, const struct snapshot *snapshot,
+		    const struct gpuleak_frame *frame)
 {
 	struct json *place;
 
@@ -192,8 +192,8 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 	json_add_string(object, "verdict", verdict_name(finding->label));
 	json_add_string(object, "kind", kind_name(kind_of(finding, snapshot)));
 	add_evidence(object, finding);
-	add_place(object, "where", snapshot, finding->place.where);
-	add_place(object, "via", snapshot, finding->place.via);
+	json_add_where(object, "where", snapshot, finding->place.where);
+	json_add_where(object, "via", snapshot, finding->place.via);
 	names_stack(&snapshot->names, finding->site->stack, &stack);
 	if (finding->site->flags & GPULEAK_SITE_OVERFLOW)
 		stack = (struct stack){.cut = true};

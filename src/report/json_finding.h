@@ -14,4 +14,8 @@ struct json *json_finding(struct report *report, const struct finding *finding);
 void json_add_stack(struct json *to, const char *name, const struct snapshot *snapshot,
 		    const struct stack *stack);
 
+/* Add where a frame is as the object `name`; null where `frame` is NULL. */
+void json_add_where(struct json *to, const char *name, const struct snapshot *snapshot,
+		    const struct gpuleak_frame *frame);
+
 #endif

@@ -86,7 +86,7 @@ static void read_run(struct snapshot *snapshot, const struct trace_file *file)
  * read, so that no reference points past them.
  */
 static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
-		      struct budget *budget)
+		      struct budget *budget, uint64_t *committed)
 {
 	struct gpuleak_state state;
 
@@ -94,6 +94,7 @@ static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
 	*budget = (struct budget){.left = memory_max};
 	if (!read_state(file, &snapshot->state))
 		return false;
+	*committed = snapshot->state.committed;
 	snapshot->steps = last_mark(&snapshot->state, &snapshot->damaged);
 	take_mark(snapshot);
 	read_run(snapshot, file);
@@ -110,11 +111,13 @@ static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
 
 /*
  * True when no mark after the next one had begun by the time all was copied: up
- * to there a version that counts is not overwritten.
+ * to there a version that counts is not overwritten.  And the marks, `committed` at the
+ * start, have not been given up for a better clock's meanwhile.
  */
-static bool copy_sound(const struct snapshot *snapshot)
+static bool copy_sound(const struct snapshot *snapshot, uint64_t committed)
 {
-	return snapshot->state.begun <= snapshot->steps + 1;
+	return snapshot->state.begun <= snapshot->steps + 1 &&
+	       snapshot->state.committed >= committed;
 }
 
 /*
@@ -138,13 +141,14 @@ int snapshot_take(struct snapshot *snapshot, struct trace_file *file, const char
 {
 	struct wait wait = {.until = clock_now() + wait_max};
 	struct budget budget;
+	uint64_t committed;
 
 	for (;;) {
-		if (!copy_once(snapshot, file, &budget)) {
+		if (!copy_once(snapshot, file, &budget, &committed)) {
 			snapshot_release(snapshot);
 			return message_set(why, "%s: cut short before its state", path);
 		}
-		if ((trace_file_steady(file) && copy_sound(snapshot)) ||
+		if ((trace_file_steady(file) && copy_sound(snapshot, committed)) ||
 		    waited_enough(snapshot, &wait))
 			break;
 		snapshot_release(snapshot);

@@ -44,7 +44,22 @@ static void print_version(const struct terminal *terminal, const char *what, str
 	*between = ", ";
 }
 
-static void print_run(const struct terminal *terminal, const struct report *report)
+/* "optimizer steps", "turns of the loop at infer.py:40": what a step is. */
+static void print_clock(const struct terminal *terminal, struct report *report)
+{
+	const struct gpuleak_frame *line = clock_line(&report->code);
+	const struct names *names = &report->snapshot.names;
+
+	fprintf(terminal->out, " (%s", clock_meaning(report->snapshot.state.clock));
+	if (line && line->language == GPULEAK_LANGUAGE_PYTHON && line->file && line->line) {
+		fputs(" at ", terminal->out);
+		escape_print_cut(terminal->out, text_base(names_text(names, line->file)), 60);
+		fprintf(terminal->out, ":%u", line->line);
+	}
+	fputc(')', terminal->out);
+}
+
+static void print_run(const struct terminal *terminal, struct report *report)
 {
 	const struct snapshot *snapshot = &report->snapshot;
 	const struct names *names = &snapshot->names;
@@ -60,7 +75,7 @@ static void print_run(const struct terminal *terminal, const struct report *repo
 		verdict_count_text(snapshot->steps, count, sizeof(count)),
 		snapshot->steps == 1 ? "" : "s");
 	if (snapshot->steps)
-		fprintf(terminal->out, " (%s)", clock_meaning(snapshot->state.clock));
+		print_clock(terminal, report);
 	fprintf(terminal->out, " in %s%s\n",
 		units_duration((double)report_duration(report) / 1e9, duration),
 		report->running ? "; still running" : "");

@@ -23,7 +23,7 @@
 
 enum {
 	GPULEAK_FORMAT_MAJOR = 1,
-	GPULEAK_FORMAT_MINOR = 0,
+	GPULEAK_FORMAT_MINOR = 1,
 	GPULEAK_BYTE_ORDER = 0x01020304,
 	GPULEAK_PAGE = 4096, /* sections begin at multiples of it */
 	GPULEAK_SECTIONS_MAX = 64,
@@ -348,6 +348,7 @@ _Static_assert(sizeof(struct gpuleak_device) == 344, "on-disk size");
 enum gpuleak_note_kind {
 	GPULEAK_NOTE_OOM = 1,	/* an allocation that PyTorch could not serve */
 	GPULEAK_NOTE_PHASE = 2, /* gpuleak_mark() */
+	GPULEAK_NOTE_CLOCK = 3, /* from here on a turn begins where `stack` allocates */
 };
 
 struct gpuleak_note {
@@ -372,6 +373,7 @@ enum gpuleak_event_kind {
 	GPULEAK_EVENT_RESERVED = 5,  /* size: reserved bytes from here on */
 	GPULEAK_EVENT_MARK = 6,	     /* step: the step that ended */
 	GPULEAK_EVENT_OOM = 7,	     /* size: bytes asked for */
+	GPULEAK_EVENT_RESTART = 8,   /* all before is of step 0: a higher clock was found */
 };
 
 enum {

@@ -150,3 +150,15 @@ bool blocks_take(struct block_table *table, uint64_t address, struct block *bloc
 		move_some(table);
 	return true;
 }
+
+static void slots_start_anew(struct block_slots *table)
+{
+	for (size_t i = 0; table->slots && i < (size_t)1 << table->bits; i++)
+		table->slots[i].birth = 0;
+}
+
+void blocks_start_anew(struct block_table *table)
+{
+	slots_start_anew(&table->now);
+	slots_start_anew(&table->old);
+}

@@ -41,4 +41,7 @@ bool blocks_put(struct block_table *table, const struct block *block, struct blo
 /* Take the block at `address` out.  False when there is none. */
 bool blocks_take(struct block_table *table, uint64_t address, struct block *block);
 
+/* All blocks are of step 0 from now on. */
+void blocks_start_anew(struct block_table *table);
+
 #endif

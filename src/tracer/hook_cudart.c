@@ -15,8 +15,10 @@
 #include "tracer/agent.h"
 #include "tracer/guard.h"
 #include "tracer/ledger.h"
+#include "tracer/mark.h"
 #include "tracer/native_stack.h"
 #include "tracer/real.h"
+#include "tracer/steps.h"
 #include "tracer/thread.h"
 #include "tracer/tracer.h"
 
@@ -45,6 +47,7 @@ static void note_malloc(void *ptr, size_t size, const void *caller)
 {
 	struct ledger *ledger;
 	struct stack *stack;
+	bool segment;
 
 	if (!ptr || !tracer_take_event())
 		return;
@@ -54,8 +57,11 @@ static void note_malloc(void *ptr, size_t size, const void *caller)
 		tracer_drop_event();
 		return;
 	}
+	segment = is_segment(caller);
 	stack_capture(stack);
-	ledger_cuda_alloc(ledger, (uintptr_t)ptr, size, is_segment(caller), stack);
+	if (!segment && mark_counts(MARK_RANK_LOOP))
+		steps_allocation(stack);
+	ledger_cuda_alloc(ledger, (uintptr_t)ptr, size, segment, stack);
 }
 
 EXPORT cudaError_t cudaMalloc(void **ptr, size_t size)
@@ -80,8 +86,11 @@ static void note_free(const void *ptr)
 	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
 		struct ledger *ledger = ledger_if_used(i);
 
-		if (ledger && ledger_cuda_free(ledger, (uintptr_t)ptr))
+		if (ledger && ledger_cuda_free(ledger, (uintptr_t)ptr)) {
+			if (mark_counts(MARK_RANK_LOOP))
+				steps_free();
 			return;
+		}
 	}
 }
 

@@ -11,7 +11,9 @@
 
 #include "tracer/guard.h"
 #include "tracer/ledger.h"
+#include "tracer/mark.h"
 #include "tracer/real.h"
+#include "tracer/steps.h"
 #include "tracer/thread.h"
 #include "tracer/tracer.h"
 
@@ -45,10 +47,14 @@ static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t res
 	}
 	if (size > 0) {
 		stack_capture(stack);
+		if (mark_counts(MARK_RANK_LOOP))
+			steps_allocation(stack);
 		ledger_torch_alloc(ledger, (uintptr_t)ptr, (uint64_t)size, allocated, reserved,
 				   stack);
 	} else {
 		ledger_torch_free(ledger, (uintptr_t)ptr, 0 - (uint64_t)size, allocated, reserved);
+		if (mark_counts(MARK_RANK_LOOP))
+			steps_free();
 	}
 }
 

@@ -104,6 +104,11 @@ void ledger_write_mark(struct ledger *ledger)
 	write_event(ledger, GPULEAK_EVENT_MARK, 0, 0, GPULEAK_SITE_NONE);
 }
 
+void ledger_write_restart(struct ledger *ledger)
+{
+	write_event(ledger, GPULEAK_EVENT_RESTART, 0, 0, GPULEAK_SITE_NONE);
+}
+
 /* The site that stands for all stacks that found no room: one a source, segments apart. */
 static uint64_t overflow_key(uint32_t source, uint32_t flags)
 {

@@ -116,6 +116,9 @@ void ledger_start_step(uint32_t step);
 /* An event for the ring: the step ends here.  The caller holds the lock. */
 void ledger_write_mark(struct ledger *ledger);
 
+/* An event for the ring: steps are counted anew.  The caller holds the lock. */
+void ledger_write_restart(struct ledger *ledger);
+
 /*
  * Let the step's births and deaths into the evidence of version `mark`; the next
  * step is `next`.  The caller holds the lock.
@@ -124,6 +127,9 @@ void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next);
 
 /* Write what `mark` says of this device, after ledger_settle().  The caller holds the lock. */
 void ledger_publish(struct ledger *ledger, uint64_t mark);
+
+/* As if no mark had been made: all until now is of step 0.  The caller holds the lock. */
+void ledger_start_anew(struct ledger *ledger);
 
 /* Code objects of known stacks died: addresses no longer tell stacks apart.  Any thread. */
 void ledger_code_died(void);

@@ -160,7 +160,7 @@ static void publish_device(struct ledger *ledger, uint64_t mark)
 	struct gpuleak_device_version *versions = trace.devices[ledger->device].versions;
 	struct gpuleak_device_version *into = &versions[older(versions[0].mark, versions[1].mark)];
 
-	if (mark == 1) {
+	if (!trace.state->committed) {
 		ledger->first_allocated = ledger->allocated;
 		ledger->first_reserved = ledger->reserved;
 	}
@@ -201,4 +201,46 @@ void ledger_publish(struct ledger *ledger, uint64_t mark)
 	publish_device(ledger, mark);
 	ledger->step_peak = ledger->allocated;
 	ledger->step_trough = ledger->allocated;
+}
+
+/* All that lives was born in step 0, and all that was freed lived within it. */
+static void site_start_anew(struct ledger_site *site)
+{
+	struct gpuleak_site_version *versions = trace.sites[site->file].versions;
+
+	versions[0].mark = versions[1].mark = 0;
+	site->born = site->live_blocks;
+	site->born_bytes = site->live_bytes;
+	site->temporaries = (uint32_t)site->frees;
+	site->marked_bytes = 0;
+	site->marked_blocks = 0;
+	site->evidence = 0;
+	site->evidence_denied = false;
+	site->first_step = site->last_step = 0;
+	site->max_age = 0;
+	site->rounds = 0;
+}
+
+void ledger_start_anew(struct ledger *ledger)
+{
+	struct gpuleak_device_version *versions = trace.devices[ledger->device].versions;
+
+	versions[0].mark = versions[1].mark = 0;
+	ledger->touched = LEDGER_LIST_END;
+	for (size_t i = 0; i < ledger->sites.count; i++) {
+		struct ledger_site *site = ledger_site(ledger, (uint32_t)i);
+
+		site_start_anew(site);
+		site->touched = ledger->touched;
+		ledger->touched = (uint32_t)i + 1;
+	}
+	ledger->held_frees.count = 0;
+	blocks_start_anew(&ledger->torch_blocks);
+	blocks_start_anew(&ledger->cuda_blocks);
+	ledger->step = 0;
+	ledger->peak_step = 0;
+	ledger->step_peak = ledger->peak;
+	ledger->step_trough = 0;
+	ledger->timeline = (struct gpuleak_device_version){0};
+	ledger_write_restart(ledger);
 }

@@ -9,10 +9,12 @@
 
 #include "tracer/banned.h"
 
-/* Names given to native frames per mark: each costs some microseconds. */
 enum {
-	NAMES_PER_MARK = 16
+	NAMES_PER_MARK = 16, /* given to native frames: each costs some microseconds */
+	MARKS_TO_KEEP = 20,  /* of optimizers, when gpuleak_step() comes: fewer prove nothing */
 };
+
+int mark_rank; /* enum mark_rank */
 
 static pthread_mutex_t mark_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -23,6 +25,7 @@ void mark_forget(void)
 {
 	pthread_mutex_init(&mark_lock, NULL);
 	step = 0;
+	mark_rank = MARK_RANK_NONE;
 }
 
 uint64_t mark_count(void)
@@ -62,7 +65,8 @@ static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark)
 
 static void write_mark(uint64_t mark, uint64_t events)
 {
-	struct gpuleak_mark_version *into = &trace.state->marks[mark & 1];
+	struct gpuleak_mark_version *marks = trace.state->marks;
+	struct gpuleak_mark_version *into = &marks[marks[0].mark <= marks[1].mark ? 0 : 1];
 
 	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -71,9 +75,9 @@ static void write_mark(uint64_t mark, uint64_t events)
 }
 
 /* Caller holds mark_lock. */
-static void commit(void)
+static void commit(uint32_t number)
 {
-	uint64_t mark = trace.state->committed + 1;
+	uint64_t mark = number ? number : trace.state->committed + 1;
 	uint64_t events = 0;
 
 	raise_to(&trace.state->begun, mark);
@@ -89,18 +93,92 @@ static void commit(void)
 	ledger_start_step(step);
 }
 
-void mark_step(enum gpuleak_clock clock)
+static enum mark_rank rank_of(enum gpuleak_clock clock)
+{
+	switch (clock) {
+	case GPULEAK_CLOCK_NONE:
+		return MARK_RANK_NONE;
+	case GPULEAK_CLOCK_OPTIMIZER:
+		return MARK_RANK_OPTIMIZER;
+	case GPULEAK_CLOCK_EXPLICIT:
+		return MARK_RANK_EXPLICIT;
+	case GPULEAK_CLOCK_BACKWARD:
+		return MARK_RANK_BACKWARD;
+	case GPULEAK_CLOCK_TIME:
+		return MARK_RANK_TIME;
+	default:
+		return MARK_RANK_LOOP;
+	}
+}
+
+/*
+ * As if no mark had been made: all that was allocated until now is of step 0.  Killed
+ * on the way, the trace has no mark.  Caller holds mark_lock.
+ */
+static void start_anew(void)
+{
+	__atomic_store_n(&trace.state->begun, 0, __ATOMIC_RELEASE);
+	raise_to(&trace.state->committed, 0);
+	trace.state->clock = GPULEAK_CLOCK_NONE;
+	trace.state->marks[0].mark = trace.state->marks[1].mark = 0;
+	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+		struct ledger *ledger = ledger_if_used(i);
+
+		if (!ledger)
+			continue;
+		pthread_mutex_lock(&ledger->lock);
+		ledger_start_anew(ledger);
+		pthread_mutex_unlock(&ledger->lock);
+	}
+	trace_start_anew();
+	step = 0;
+	ledger_start_step(0);
+}
+
+/* False when a higher clock is in use.  Caller holds mark_lock. */
+static bool take_clock(enum mark_rank rank)
+{
+	bool keep = rank == MARK_RANK_EXPLICIT && mark_rank == MARK_RANK_OPTIMIZER &&
+		    trace.state->committed >= MARKS_TO_KEEP;
+
+	if ((int)rank < mark_rank)
+		return false;
+	if ((int)rank > mark_rank && !keep && step > 0)
+		start_anew();
+	__atomic_store_n(&mark_rank, (int)rank, __ATOMIC_RELAXED);
+	return true;
+}
+
+void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 {
 	if (!tracer_recording())
 		return;
 	pthread_mutex_lock(&mark_lock);
-	if (trace.state->committed < UINT32_MAX - 2) {
+	if (trace.state->committed < UINT32_MAX - 2 && take_clock(rank_of(clock))) {
 		trace.state->clock = clock;
-		commit();
+		if (!number || number > trace.state->committed)
+			commit(number);
 	}
 	pthread_mutex_unlock(&mark_lock);
+}
+
+void mark_step(enum gpuleak_clock clock, uint32_t number)
+{
+	if (!tracer_recording() || !mark_counts(rank_of(clock)))
+		return;
+	mark_step_in_hook(clock, number);
 	trace_name_frames(NAMES_PER_MARK);
 	slots_marked();
+}
+
+void mark_restart(enum gpuleak_clock clock)
+{
+	if (!tracer_recording())
+		return;
+	pthread_mutex_lock(&mark_lock);
+	if (take_clock(rank_of(clock)) && step > 0)
+		start_anew();
+	pthread_mutex_unlock(&mark_lock);
 }
 
 /* Caller holds mark_lock. */
@@ -125,7 +203,7 @@ void mark_baseline_end(void)
 	if (!tracer_recording())
 		return;
 	pthread_mutex_lock(&mark_lock);
-	if (step == 0)
+	if (take_clock(MARK_RANK_OPTIMIZER) && step == 0)
 		settle_baseline();
 	pthread_mutex_unlock(&mark_lock);
 }

@@ -154,3 +154,14 @@ bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct p
 				 frame->qualname, sizeof(frame->qualname));
 	return true;
 }
+
+uint64_t python_frame_argument(const struct python_stack *stack, unsigned i)
+{
+	const struct python_offsets *offsets = python_runtime.offsets;
+	uint64_t value;
+
+	if (i >= stack->depth || offsets->chain.locals == PYTHON_NONE || python_is_finalizing())
+		return 0;
+	memcpy(&value, (const uint8_t *)stack->frame[i] + offsets->chain.locals, sizeof(value));
+	return value & ~(uint64_t)3; /* 3.14: the low bits are a tag */
+}

@@ -20,6 +20,7 @@ struct python_chain {
 	uint16_t code;	       /* frame: its code object; 3.14: the low bits are a tag */
 	uint16_t instruction;  /* frame: pointer, or up to 3.10 an int counting from the start */
 	uint16_t owner;	       /* frame: one byte; from 3.12 on 3 and above: not a Python frame */
+	uint16_t locals;       /* frame: its local variables, the arguments first */
 	uint16_t copy_index;   /* frame, 3.14 free-threaded: which copy of the bytecode runs */
 	bool instruction_is_int;
 	bool shims; /* frames that aren't Python's stand in the chain */
@@ -92,42 +93,45 @@ extern const unsigned python_offsets_count;
 /* NULL for a version we don't know. */
 const struct python_offsets *python_offsets_find(unsigned minor, bool free_threaded);
 
-#define PYTHON_CHAIN_3_8                                                                    \
+#define PYTHON_CHAIN_3_8                                                                         \
+	{                                                                                        \
+		.locals = 360, .state_frame = 24, .holder_frame = PYTHON_NONE, .previous = 24,   \
+		.code = 32, .instruction = 104, .owner = PYTHON_NONE, .copy_index = PYTHON_NONE, \
+		.instruction_is_int = true,                                                      \
+	}
+#define PYTHON_CHAIN_3_10                                                                       \
+	{                                                                                       \
+		.locals = 352, .state_frame = 24, .holder_frame = PYTHON_NONE, .previous = 24,  \
+		.code = 32, .instruction = 96, .owner = PYTHON_NONE, .copy_index = PYTHON_NONE, \
+		.instruction_is_int = true,                                                     \
+	}
+#define PYTHON_CHAIN_3_11                                                                       \
+	{                                                                                       \
+		.locals = 72, .state_frame = 56, .holder_frame = 8, .previous = 48, .code = 32, \
+		.instruction = 56, .owner = 69, .copy_index = PYTHON_NONE,                      \
+	}
+#define PYTHON_CHAIN_3_12                                                                     \
+	{                                                                                     \
+		.locals = 72, .state_frame = 56, .holder_frame = 0, .previous = 8, .code = 0, \
+		.instruction = 56, .owner = 70, .copy_index = PYTHON_NONE, .shims = true,     \
+	}
+#define PYTHON_CHAIN_3_13                                                                    \
+	{                                                                                    \
+		.locals = 72, .state_frame = 72, .holder_frame = PYTHON_NONE, .previous = 8, \
+		.code = 0, .instruction = 56, .owner = 70, .copy_index = PYTHON_NONE,        \
+		.shims = true,                                                               \
+	}
+#define PYTHON_CHAIN_3_14                                                                    \
+	{                                                                                    \
+		.locals = 80, .state_frame = 72, .holder_frame = PYTHON_NONE, .previous = 8, \
+		.code = 0, .instruction = 56, .owner = 74, .copy_index = PYTHON_NONE,        \
+		.shims = true,                                                               \
+	}
+#define PYTHON_CHAIN_3_14_FREE_THREADED                                                     \
 	{                                                                                   \
-		.state_frame = 24, .holder_frame = PYTHON_NONE, .previous = 24, .code = 32, \
-		.instruction = 104, .owner = PYTHON_NONE, .copy_index = PYTHON_NONE,        \
-		.instruction_is_int = true,                                                 \
-	}
-#define PYTHON_CHAIN_3_10                                                                   \
-	{                                                                                   \
-		.state_frame = 24, .holder_frame = PYTHON_NONE, .previous = 24, .code = 32, \
-		.instruction = 96, .owner = PYTHON_NONE, .copy_index = PYTHON_NONE,         \
-		.instruction_is_int = true,                                                 \
-	}
-#define PYTHON_CHAIN_3_11                                                         \
-	{                                                                         \
-		.state_frame = 56, .holder_frame = 8, .previous = 48, .code = 32, \
-		.instruction = 56, .owner = 69, .copy_index = PYTHON_NONE,        \
-	}
-#define PYTHON_CHAIN_3_12                                                                          \
-	{                                                                                          \
-		.state_frame = 56, .holder_frame = 0, .previous = 8, .code = 0, .instruction = 56, \
-		.owner = 70, .copy_index = PYTHON_NONE, .shims = true,                             \
-	}
-#define PYTHON_CHAIN_3_13                                                                 \
-	{                                                                                 \
-		.state_frame = 72, .holder_frame = PYTHON_NONE, .previous = 8, .code = 0, \
-		.instruction = 56, .owner = 70, .copy_index = PYTHON_NONE, .shims = true, \
-	}
-#define PYTHON_CHAIN_3_14                                                                 \
-	{                                                                                 \
-		.state_frame = 72, .holder_frame = PYTHON_NONE, .previous = 8, .code = 0, \
-		.instruction = 56, .owner = 74, .copy_index = PYTHON_NONE, .shims = true, \
-	}
-#define PYTHON_CHAIN_3_14_FREE_THREADED                                                   \
-	{                                                                                 \
-		.state_frame = 72, .holder_frame = PYTHON_NONE, .previous = 8, .code = 0, \
-		.instruction = 56, .owner = 78, .copy_index = 72, .shims = true,          \
+		.locals = PYTHON_NONE, .state_frame = 72, .holder_frame = PYTHON_NONE,      \
+		.previous = 8, .code = 0, .instruction = 56, .owner = 78, .copy_index = 72, \
+		.shims = true,                                                              \
 	}
 
 #endif

@@ -74,6 +74,12 @@ enum python_stack_state python_stack_walk(struct python_stack *stack);
 bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct python_frame *frame);
 
 /*
+ * A number for the object that frame `i` has as its first argument, as long as the function
+ * shares that variable with no function within it: only for comparing.  0: unknown.
+ */
+uint64_t python_frame_argument(const struct python_stack *stack, unsigned i);
+
+/*
  * Have `died` called with each code object that goes away, before its memory is
  * free.  The caller holds the GIL and may not call this twice with another
  * function.  `died` runs with the GIL held, in any thread: it may neither touch

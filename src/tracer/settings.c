@@ -111,6 +111,14 @@ static void read_writer(const char *text)
 		"GPULEAK_WRITER", text, writer_names, " is none of auto, mapped, slots: ignored; ");
 }
 
+static void read_clock(const char *text)
+{
+	if (strcmp(text, "given") == 0)
+		settings.steps_given = true;
+	else if (strcmp(text, "auto") != 0)
+		complain("GPULEAK_CLOCK", text, " is none of auto, given: ignored; ");
+}
+
 /* Variables of the simulated GPU, and of the project's own checks and tests. */
 static bool is_of_others(const char *name)
 {
@@ -136,6 +144,8 @@ static void read_one(const char *name, const char *text)
 		settings.run_started = strtoull(text, NULL, 10);
 	else if (strcmp(name, "GPULEAK_QUIET") == 0)
 		settings.quiet = strcmp(text, "0") != 0;
+	else if (strcmp(name, "GPULEAK_CLOCK") == 0)
+		read_clock(text);
 	else if (!is_of_others(name))
 		complain(name, text, " is no variable of gpuleak's: ignored; ");
 }

@@ -30,6 +30,7 @@ struct settings {
 	bool hide_argv;		     /* GPULEAK_ARGV=0 */
 	uint64_t run_started; /* GPULEAK_RUN_STARTED, ns since 1970; else this process's start */
 	bool quiet;	      /* GPULEAK_QUIET=1 */
+	bool steps_given;     /* GPULEAK_CLOCK=given: optimizers and gpuleak_step() alone */
 	char folder[4096];    /* where the program started; "": unknown */
 	char complaint[512];  /* what made no sense, one line; "": all did */
 };

@@ -95,7 +95,7 @@ static void put_state(struct slot_image *image, const struct gpuleak_state *reco
 	memcpy(image->bytes + image->ranges[image->count - 1].offset, &state, sizeof(state));
 }
 
-/* A reader's rule: sound when no mark after the next one has begun by the end. */
+/* A reader's rule: sound when no mark after the next one has begun by the end, nor all anew. */
 static bool copy_once(struct slot_image *image)
 {
 	struct gpuleak_state records, names;
@@ -109,7 +109,7 @@ static bool copy_once(struct slot_image *image)
 	names = *trace.state;
 	copy_names(image, &names);
 	put_state(image, &records, &names);
-	return names.begun <= image->mark + 1;
+	return names.begun <= image->mark + 1 && names.committed >= image->mark;
 }
 
 void slot_image_take(struct slot_image *image)

@@ -9,16 +9,22 @@
 #include "tracer/graphs.h"
 #include "tracer/guard.h"
 #include "tracer/mark.h"
+#include "tracer/settings.h"
 #include "tracer/trace_writer.h"
 #include "tracer/tracer.h"
+#include "tracer/turns.h"
 
 #include "tracer/banned.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
-	PHASE_MAX = 255
+	PHASE_MAX = 255,
+	BACKWARDS = 3, /* before they take over from the turns of a loop */
 };
+
+/* Backward passes ended, as far as they count. */
+static _Atomic(uint32_t) backwards;
 
 /* gpuleak_step() was called: it alone is the clock. */
 static _Atomic(bool) explicit_steps;
@@ -28,6 +34,7 @@ static _Thread_local unsigned in_optimizer __attribute__((tls_model("initial-exe
 void steps_forget(void)
 {
 	atomic_store(&explicit_steps, false);
+	atomic_store(&backwards, 0);
 	in_optimizer = 0;
 }
 
@@ -49,7 +56,7 @@ void steps_optimizer_begins(void)
 static void optimizer_stepped(uint64_t optimizer)
 {
 	if (tracer_recording() && !atomic_load(&explicit_steps) && clock_stepped(optimizer))
-		mark_step(GPULEAK_CLOCK_OPTIMIZER);
+		mark_step(GPULEAK_CLOCK_OPTIMIZER, 0);
 }
 
 void steps_optimizer_ends(uint64_t optimizer)
@@ -71,13 +78,60 @@ void steps_optimizer_replayed(uint64_t optimizer)
 	errno = saved;
 }
 
+void steps_backward_ends(void)
+{
+	int saved = errno;
+	uint32_t count;
+
+	if (tracer_recording() && !settings.steps_given && mark_counts(MARK_RANK_BACKWARD) &&
+	    !in_optimizer) {
+		count = atomic_fetch_add(&backwards, 1) + 1;
+		/* A single one in the middle of something else is not what that does. */
+		if (count >= BACKWARDS || mark_count() < count)
+			mark_step(GPULEAK_CLOCK_BACKWARD, count);
+	}
+	errno = saved;
+}
+
+/* Which stack leads, for the report. */
+static void note_lead(const struct stack *stack)
+{
+	struct gpuleak_note note = {.kind = GPULEAK_NOTE_CLOCK, .when = trace_now()};
+	uint64_t key;
+
+	if (!stack_write(stack, &note.stack, &key))
+		return;
+	note.step = (uint32_t)mark_count();
+	trace_note(&note);
+}
+
+void steps_allocation(const struct stack *stack)
+{
+	int saved = errno;
+	struct turns_turn turn;
+
+	if (!settings.steps_given && !in_optimizer && turns_begin(stack, &turn)) {
+		if (turn.restart)
+			mark_restart(turn.clock);
+		mark_step_in_hook(turn.clock, turn.number);
+		if (turn.first)
+			note_lead(stack);
+	}
+	errno = saved;
+}
+
+void steps_free(void)
+{
+	turns_freed();
+}
+
 EXPORT void gpuleak_step(void)
 {
 	int saved = errno;
 
 	atomic_store(&explicit_steps, true);
 	if (tracer_enter())
-		mark_step(GPULEAK_CLOCK_EXPLICIT);
+		mark_step(GPULEAK_CLOCK_EXPLICIT, 0);
 	tracer_leave();
 	errno = saved;
 }

@@ -1,11 +1,14 @@
 /*
- * Where steps come from: optimizers by the agent's hooks, or gpuleak_step().
+ * Where steps come from: gpuleak_step(); else optimizers, by the agent's hooks; else the
+ * ends of backward passes; else the turns of the loop.
  */
 #ifndef GPULEAK_TRACER_STEPS_H
 #define GPULEAK_TRACER_STEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "tracer/stack.h"
 
 /* An optimizer's step() begins on the calling thread.  Any thread; no lock held. */
 void steps_optimizer_begins(void);
@@ -15,6 +18,19 @@ void steps_optimizer_ends(uint64_t optimizer);
 
 /* A graph that contains its step() was replayed. */
 void steps_optimizer_replayed(uint64_t optimizer);
+
+/*
+ * A backward pass has ended on the calling thread, which holds no lock.  One within an
+ * optimizer's step() (a closure) doesn't count.
+ */
+void steps_backward_ends(void);
+
+/* A block is about to be noted in an allocator's hook: where no better clock is known, a turn
+ * of the loop may begin with it. */
+void steps_allocation(const struct stack *stack);
+
+/* A block was freed, in an allocator's hook. */
+void steps_free(void);
 
 /* The calling thread is within an optimizer's step(). */
 bool steps_in_optimizer(void);

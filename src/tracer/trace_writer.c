@@ -266,6 +266,17 @@ void trace_note(const struct gpuleak_note *note)
 	pthread_mutex_unlock(&intern_lock);
 }
 
+void trace_start_anew(void)
+{
+	pthread_mutex_lock(&intern_lock);
+	for (uint64_t i = 0; i < trace.state->evidence_used; i++)
+		trace.evidence[i].versions[0].mark = trace.evidence[i].versions[1].mark = 0;
+	publish(&trace.state->evidence_used, 0);
+	for (uint64_t i = 0; i < trace.state->notes_used; i++)
+		trace.notes[i].step = trace.notes[i].kind == GPULEAK_NOTE_PHASE ? 1 : 0;
+	pthread_mutex_unlock(&intern_lock);
+}
+
 /* The next native frame without a name, or NULL. */
 static const void *next_unnamed(uint64_t *number)
 {

@@ -75,6 +75,9 @@ uint32_t trace_evidence(uint32_t site);
 /* Append a note; drops and counts it when there is no room. */
 void trace_note(const struct gpuleak_note *note);
 
+/* No site has evidence, and notes so far are of the baseline.  Takes intern_lock. */
+void trace_start_anew(void);
+
 /* Give at most `most` native frames their symbols.  Slow: never in a torch hook. */
 void trace_name_frames(unsigned most);
 

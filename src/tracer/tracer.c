@@ -23,6 +23,7 @@
 #include "tracer/steps.h"
 #include "tracer/thread.h"
 #include "tracer/trace_writer.h"
+#include "tracer/turns.h"
 
 #include "tracer/banned.h"
 
@@ -102,6 +103,7 @@ static void after_fork_in_child(void)
 	clock_forget();
 	steps_forget();
 	graphs_forget();
+	turns_forget();
 	agent_forget();
 }
 

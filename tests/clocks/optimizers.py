@@ -1,5 +1,7 @@
 """What a step is where optimizers are the clock."""
 
+import ctypes
+
 import torch
 import torch._dynamo  # noqa: F401  torch.optim imports it at its first step; here once for all rows
 from torch import nn
@@ -207,6 +209,28 @@ def skipped_steps():
             opt.step()
 
 
+@row(steps=30, clock="explicit")
+def manual_marks():
+    """gpuleak_step() once in two optimizer steps: it alone is the clock."""
+    step = ctypes.CDLL(None).gpuleak_step
+    net = network()
+    opt = Adam(net.parameters())
+    for _ in range(30):
+        fit(net, opt, 2)
+        step()
+
+
+@row(steps=57, clock="explicit")
+def manual_marks_late():
+    """After 27 steps of the optimizer: what they showed isn't thrown away."""
+    net = network()
+    opt = Adam(net.parameters())
+    fit(net, opt, 25)
+    for _ in range(30):
+        fit(net, opt, 2)
+        ctypes.CDLL(None).gpuleak_step()
+
+
 @row(steps=33)
 def replayed_graph():
     """Three steps as usual, one captured, which does nothing, then thirty replays of that."""
@@ -246,6 +270,25 @@ def replayed_graph_without_optimizer():
     for _ in range(30):
         graph.replay()
         opt.step()
+
+
+@row(steps=30)
+def inference_before_training():
+    """Ten turns of a loop that allocates, then training: the optimizer alone is the clock."""
+    net = network()
+    with torch.no_grad():
+        for _ in range(10):
+            net(data())
+    fit(net, Adam(net.parameters()), 30)
+
+
+@row(steps=30)
+def evaluation_after_training():
+    net = network()
+    fit(net, Adam(net.parameters()), 30)
+    with torch.no_grad():
+        for _ in range(200):
+            net(data())
 
 
 rows.main()

@@ -43,7 +43,7 @@ EVIDENCE_SIZE = 1400
 BIRTH = struct.Struct("<IIQ")  # bucket, count, bytes
 LEVEL = struct.Struct("<QQII")  # lowest and highest bytes, lowest and highest blocks
 NOTE = struct.Struct("<IIQIIQQQII")
-KINDS = {1: "alloc", 2: "free", 3: "malloc", 4: "cuda_free", 5: "reserved", 6: "mark", 7: "oom"}
+KINDS = {1: "alloc", 2: "free", 3: "malloc", 4: "cuda_free", 5: "reserved", 6: "mark", 7: "oom", 8: "restart"}
 
 
 def written_last(content):

@@ -1,0 +1,63 @@
+/*
+ * PyTorch's autograd engine: where a backward pass ends.  libtorch_python calls this for
+ * backward() and grad(), with no lock held and without the GIL.
+ *
+ * A backward pass that throws goes through our frame, which has nothing to clean up.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tracer/guard.h"
+#include "tracer/native_stack.h"
+#include "tracer/real.h"
+#include "tracer/steps.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* torch::autograd::Engine::execute(edge_list, variable_list, bool, bool, bool, edge_list) */
+#define EXECUTE \
+	_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
+#define REAL_EXECUTE \
+	REAL__ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
+
+/* std::vector<at::Tensor>: returned in memory, and moved by copying its three words. */
+struct variable_list {
+	void *words[3];
+};
+
+EXPORT struct variable_list EXECUTE(void *engine, const void *roots, const void *inputs,
+				    bool keep_graph, bool create_graph, bool accumulate_grad,
+				    const void *outputs);
+
+/* -1 on a thread that runs no backward pass: one within another (checkpointing) is none. */
+static bool is_nested(void)
+{
+	static _Atomic(void *) found;
+	int (*current)(void) = atomic_load(&found);
+
+	if (!current) {
+		current = native_find_export("libtorch",
+					     "_ZN5torch8autograd25get_current_graph_task_idEv");
+		atomic_store(&found, current);
+	}
+	return current && current() != -1;
+}
+
+EXPORT struct variable_list EXECUTE(void *engine, const void *roots, const void *inputs,
+				    bool keep_graph, bool create_graph, bool accumulate_grad,
+				    const void *outputs) {
+	struct variable_list (*real)(void *, const void *, const void *, bool, bool, bool,
+				     const void *) = real_find(REAL_EXECUTE);
+	struct variable_list result = {{NULL, NULL, NULL}};
+
+	if (!real)
+		return result;
+	result = real(engine, roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
+	if (tracer_enter() && !is_nested())
+		steps_backward_ends();
+	tracer_leave();
+	return result;
+}
