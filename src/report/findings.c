@@ -99,9 +99,9 @@ static void place_sites(struct findings *findings, struct code_map *map)
 	}
 }
 
-static bool is_nameless(const struct findings *findings, size_t i)
+bool findings_nameless(const struct snapshot_site *site, const struct place *place)
 {
-	return (findings->origins[i]->flags & GPULEAK_SITE_BACKWARD) && !findings->places[i].python;
+	return (site->flags & GPULEAK_SITE_BACKWARD) && !place->python;
 }
 
 /* The line that called backward(), when all sites of the device agree on one; else NULL. */
@@ -135,17 +135,16 @@ static const struct gpuleak_frame *backward_line(const struct findings *findings
  */
 static void place_backward(struct findings *findings, struct code_map *map)
 {
-	const struct gpuleak_frame *line = NULL;
 	bool looked = false;
 
 	for (size_t i = 0; i < findings->site_count; i++) {
-		if (!is_nameless(findings, i))
+		if (!findings_nameless(findings->origins[i], &findings->places[i]))
 			continue;
 		if (!looked)
-			line = backward_line(findings, map);
+			findings->backward = backward_line(findings, map);
 		looked = true;
-		if (line)
-			findings->places[i].where = line;
+		if (findings->backward)
+			findings->places[i].where = findings->backward;
 	}
 }
 

@@ -51,6 +51,7 @@ struct findings {
 	const struct snapshot_site **origins; /* owned; borrowed from the snapshot */
 	size_t site_count;		      /* that verdict_device() sees */
 	size_t segment_count;		      /* behind those: PyTorch's segments, with `all` */
+	const struct gpuleak_frame *backward; /* the line that called backward(), when it is one */
 	struct finding *items;		      /* owned, gravest first */
 	size_t count;
 	uint64_t quiet;	      /* sites that never held memory across a mark, not looked at */
@@ -96,6 +97,9 @@ bool finding_passed_bound(const struct finding *finding);
  */
 void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
 bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
+
+/* True of what a thread of autograd allocates: it has no Python frames. */
+bool findings_nameless(const struct snapshot_site *site, const struct place *place);
 
 /* A site's bytes when the device's memory was at its peak. */
 uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device);

@@ -5,6 +5,7 @@
 
 #include "report/clock.h"
 #include "report/json_finding.h"
+#include "report/json_memory.h"
 #include "report/json_value.h"
 #include "report/units.h"
 
@@ -152,32 +153,8 @@ static void add_forecast(struct json *to, const struct verdict_device *verdict)
 		json_add_null(to, "full_in_seconds");
 }
 
-/* The last time PyTorch could not serve an allocation of this device. */
-static void add_oom(struct json *to, const struct snapshot *snapshot, uint32_t device)
-{
-	const struct gpuleak_note *last = NULL;
-	struct json *oom;
-	struct stack stack;
-
-	for (size_t i = 0; i < snapshot->note_count; i++)
-		if (snapshot->notes[i].kind == GPULEAK_NOTE_OOM &&
-		    snapshot->notes[i].device == device)
-			last = &snapshot->notes[i];
-	if (!last) {
-		json_add_null(to, "oom");
-		return;
-	}
-	oom = json_add_object(to, "oom");
-	json_add_integer(oom, "step", last->step);
-	json_add_real(oom, "seconds", (double)last->when / 1e9);
-	json_add_integer(oom, "bytes", last->size);
-	json_add_integer(oom, "allocated", last->allocated);
-	json_add_integer(oom, "reserved", last->held);
-	names_stack(&snapshot->names, last->stack, &stack);
-	json_add_stack(oom, "stack", snapshot, &stack);
-}
-
-static struct json *device_object(const struct report *report, const struct findings *device)
+static struct json *device_object(struct report *report, const struct findings *device,
+				  const struct options *options)
 {
 	const struct verdict_device *verdict = &device->verdict;
 	const struct gpuleak_device_version *at = &device->device->at;
@@ -200,7 +177,11 @@ static struct json *device_object(const struct report *report, const struct find
 	add_integer_if(object, "capacity", device->device->capacity);
 	add_forecast(object, verdict);
 	add_series(object, device->device);
-	add_oom(object, &report->snapshot, device->device->device);
+	json_add_oom(object, report, device);
+	if (options->peak)
+		json_add_peak(object, report, device);
+	else
+		json_add_null(object, "peak");
 	return object;
 }
 
@@ -221,12 +202,13 @@ static void print_open(FILE *out, struct json *object)
 	json_free(object);
 }
 
-static void print_device(FILE *out, struct report *report, const struct findings *device)
+static void print_device(FILE *out, struct report *report, const struct findings *device,
+			 const struct options *options)
 {
 	size_t printed = 0;
 	size_t i;
 
-	print_open(out, device_object(report, device));
+	print_open(out, device_object(report, device, options));
 	fputs(",\"sites\":[", out);
 	for (i = 0; i < device->count && printed < findings_max; i++) {
 		struct json *finding = json_finding(report, &device->items[i]);
@@ -305,7 +287,7 @@ static void print_report(FILE *out, struct report *report, const struct options 
 	fputs("\"devices\":[", out);
 	for (size_t i = 0; i < report->device_count; i++) {
 		fputs(i ? ",\n" : "", out);
-		print_device(out, report, &report->devices[i]);
+		print_device(out, report, &report->devices[i], options);
 	}
 	fputs("],\n\"host\":", out);
 	print_host(out);

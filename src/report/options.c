@@ -16,6 +16,7 @@ const char options_help[] =
 	"      --json               print JSON instead of text\n"
 	"      --all                show every site, also those that keep nothing\n"
 	"      --max-findings N     show at most N findings of a device in the text (default 20)\n"
+	"      --peak               show what the highest peak was made of, by line and kind\n"
 	"      --user-code PATTERN  code there is yours too: a shell pattern, a folder's path\n"
 	"                           or a package's name; may be repeated\n"
 	"      --suppressions FILE  what is known of findings, and why: gpuleak-suppressions(5);\n"
@@ -41,6 +42,7 @@ enum {
 	OPTION_SUPPRESSIONS,
 	OPTION_BASELINE,
 	OPTION_DIFF,
+	OPTION_PEAK,
 	OPTION_FAIL_ON,
 	OPTION_REQUIRE_STEPS,
 	OPTION_COLOR,
@@ -52,6 +54,7 @@ static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"all", no_argument, NULL, OPTION_ALL},
 	{"max-findings", required_argument, NULL, OPTION_MAX_FINDINGS},
+	{"peak", no_argument, NULL, OPTION_PEAK},
 	{"user-code", required_argument, NULL, OPTION_USER_CODE},
 	{"suppressions", required_argument, NULL, OPTION_SUPPRESSIONS},
 	{"baseline", required_argument, NULL, OPTION_BASELINE},
@@ -132,6 +135,9 @@ static int take_option(struct options *options, int option, struct message *why)
 		return 0;
 	case OPTION_MAX_FINDINGS:
 		return take_number(&options->max_findings, "--max-findings", optarg, why);
+	case OPTION_PEAK:
+		options->peak = true;
+		return 0;
 	case OPTION_USER_CODE:
 		options->user_code[options->user_code_count++] = optarg;
 		return 0;

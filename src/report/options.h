@@ -28,6 +28,7 @@ struct options {
 	bool json;
 	bool all; /* also what is no news */
 	enum colour_choice colour;
+	bool peak;	      /* show what it was made of */
 	bool diff;	      /* of the first trace and the second */
 	const char *baseline; /* borrowed from argv; NULL: none */
 	uint32_t fail_on;     /* 1 << label for each */

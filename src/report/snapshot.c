@@ -160,7 +160,7 @@ int snapshot_take(struct snapshot *snapshot, struct trace_file *file, const char
 		return message_set(why, "%s: takes more than %" PRIu64 " MiB to read", path,
 				   memory_max >> 20);
 	}
-	count_events(snapshot, file);
+	copy_events(snapshot, file);
 	return 0;
 }
 
@@ -169,6 +169,8 @@ void snapshot_release(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->device_count; i++)
 		free(snapshot->devices[i].timeline);
 	free(snapshot->sites);
+	free(snapshot->fresh);
+	free(snapshot->open);
 	free(snapshot->evidence);
 	free(snapshot->evidence_site);
 	free(snapshot->notes);

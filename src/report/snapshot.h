@@ -29,6 +29,14 @@ struct snapshot_site {
 	struct gpuleak_site_version at;
 };
 
+/* An event from after the last mark. */
+struct snapshot_event {
+	int64_t size;
+	uint32_t site;	 /* number in the sites' section */
+	uint32_t device; /* PyTorch's number */
+	uint8_t kind;	 /* enum gpuleak_event_kind */
+};
+
 struct snapshot_device {
 	uint32_t device; /* PyTorch's number */
 	uint32_t item;	 /* number in the devices' section */
@@ -48,6 +56,8 @@ struct snapshot {
 	struct names names;
 	struct snapshot_site *sites; /* owned: those with a version, by item */
 	size_t site_count;
+	struct snapshot_site *fresh; /* owned: those without, first seen after the mark; by item */
+	size_t fresh_count;
 	struct gpuleak_evidence_version *evidence; /* owned, by item; mark 0: none */
 	uint32_t *evidence_site;		   /* owned, item of the site it belongs to */
 	size_t evidence_count;
@@ -55,6 +65,8 @@ struct snapshot {
 	size_t device_count;
 	struct gpuleak_note *notes; /* owned */
 	size_t note_count;
+	struct snapshot_event *open; /* owned: in order, as far as the ring has them */
+	size_t open_count;
 	uint64_t events_kept; /* in the ring */
 	bool events_counted;  /* false: the ring is too large to look through */
 	bool cut;	      /* the file ends too early */

@@ -52,14 +52,27 @@ static uint64_t items_there(struct snapshot *snapshot, const struct trace_sectio
 	return there;
 }
 
+/* There are few of them: room for them is made as they come. */
+static struct snapshot_site *fresh_site(struct snapshot *snapshot)
+{
+	size_t count = snapshot->fresh_count;
+
+	if ((count & (count - 1)) == 0)
+		snapshot->fresh = memory_grow(snapshot->fresh, count ? 2 * count : 1,
+					      sizeof(*snapshot->fresh));
+	snapshot->fresh_count++;
+	return &snapshot->fresh[count];
+}
+
 static void site_take(struct snapshot *snapshot, const struct gpuleak_site *from, uint32_t item)
 {
 	int version = version_at(from->versions[0].mark, from->versions[1].mark, snapshot->steps);
 	struct snapshot_site *site;
 
 	if (version < 0)
-		return;
-	site = &snapshot->sites[snapshot->site_count++];
+		site = fresh_site(snapshot);
+	else
+		site = &snapshot->sites[snapshot->site_count++];
 	*site = (struct snapshot_site){
 		.key = from->key,
 		.item = item,
@@ -67,8 +80,9 @@ static void site_take(struct snapshot *snapshot, const struct gpuleak_site *from
 		.device = from->device,
 		.source = from->source,
 		.flags = from->flags,
-		.at = from->versions[version],
 	};
+	if (version >= 0)
+		site->at = from->versions[version];
 }
 
 void copy_sites(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)
@@ -179,6 +193,8 @@ static uint16_t device_of(const struct snapshot *snapshot, uint16_t number)
 
 static void find_devices(struct snapshot *snapshot)
 {
+	for (size_t i = 0; i < snapshot->fresh_count; i++)
+		snapshot->fresh[i].device = device_of(snapshot, snapshot->fresh[i].device);
 	for (size_t i = 0; i < snapshot->site_count; i++) {
 		struct snapshot_site *site = &snapshot->sites[i];
 
@@ -272,36 +288,4 @@ void copy_names(struct snapshot *snapshot, const struct trace_file *file, struct
 	names->strings = whole_section(snapshot, file, GPULEAK_SECTION_STRINGS, sizeof(uint32_t),
 				       state->strings_used / 4, budget, &words);
 	names->strings_size = words * sizeof(uint32_t);
-}
-
-/* Events of the page that are in use. */
-static uint64_t page_events(const struct gpuleak_ring_page *page)
-{
-	uint64_t count = 0;
-
-	if (!page->sequence)
-		return 0;
-	for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++)
-		count += page->events[i].when >> 56 != 0;
-	return count;
-}
-
-void count_events(struct snapshot *snapshot, const struct trace_file *file)
-{
-	const uint64_t pages_max = (1ull << 30) / GPULEAK_PAGE; /* a fraction of a second */
-	struct gpuleak_ring_page page;
-	struct trace_section section;
-	struct items items;
-	uint64_t used = snapshot->state.ring_claimed;
-
-	trace_file_section(file, GPULEAK_SECTION_RING, sizeof(page), &section);
-	if (used > section.present)
-		used = section.present;
-	snapshot->events_counted = used <= pages_max;
-	if (!snapshot->events_counted)
-		return;
-	items_init(&items, file, &section, 0, used);
-	while (items_take(&items, &page, sizeof(page)))
-		snapshot->events_kept += page_events(&page);
-	items_release(&items);
 }

@@ -23,6 +23,6 @@ void copy_notes(struct snapshot *snapshot, const struct trace_file *file, struct
 void copy_names(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget);
 
 /* Looks through the ring. */
-void count_events(struct snapshot *snapshot, const struct trace_file *file);
+void copy_events(struct snapshot *snapshot, const struct trace_file *file);
 
 #endif

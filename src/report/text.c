@@ -234,6 +234,7 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 void text_print(const struct terminal *terminal, struct report *report,
 		const struct options *options)
 {
+	text_oom_leads(terminal, report);
 	terminal_label(terminal, report->verdict);
 	print_answer(terminal, report, options);
 	fputc('\n', terminal->out);

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "report/composition.h"
 #include "report/report.h"
 #include "report/terminal.h"
 
@@ -22,6 +23,21 @@ void text_device(const struct terminal *terminal, struct report *report,
 		 const struct findings *device, const struct options *options);
 void text_finding(const struct terminal *terminal, struct report *report,
 		  const struct findings *device, const struct finding *finding, size_t number);
+
+/* When memory was not enough, if it ever was. */
+void text_oom(const struct terminal *terminal, struct report *report,
+	      const struct findings *device);
+
+/* The first line of a run that ended so.  False, and nothing printed, of another one. */
+bool text_oom_leads(const struct terminal *terminal, struct report *report);
+
+/* What the highest peak was made of. */
+void text_peak(const struct terminal *terminal, struct report *report,
+	       const struct findings *device, const struct options *options);
+
+/* At most `max` rows of it. */
+void text_composition(const struct terminal *terminal, const struct report *report,
+		      const struct composition *composition, size_t max);
 
 /* One line of a finding that counts nowhere, and why. */
 void text_suppressed(const struct terminal *terminal, const struct report *report,

@@ -86,25 +86,6 @@ static void print_headline(const struct terminal *terminal, const struct report 
 	fputc('\n', terminal->out);
 }
 
-static void print_oom(const struct terminal *terminal, const struct report *report,
-		      const struct findings *device)
-{
-	const struct snapshot *snapshot = &report->snapshot;
-	const struct gpuleak_note *last = NULL;
-	char size[32], allocated[32];
-
-	for (size_t i = 0; i < snapshot->note_count; i++)
-		if (snapshot->notes[i].kind == GPULEAK_NOTE_OOM &&
-		    snapshot->notes[i].device == device->device->device)
-			last = &snapshot->notes[i];
-	if (!last)
-		return;
-	terminal_space(terminal, indent);
-	fprintf(terminal->out, "out of memory in step %u: %s asked for, %s allocated\n", last->step,
-		verdict_size_text((double)last->size, size, sizeof(size)),
-		verdict_size_text((double)last->allocated, allocated, sizeof(allocated)));
-}
-
 /* "Not leaks: 14 sites STABLE, 2 PLATEAU.  --all shows them." */
 static void print_rest(const struct terminal *terminal, const struct findings *device,
 		       const uint64_t rest[VERDICT_COUNT])
@@ -202,6 +183,8 @@ void text_device(const struct terminal *terminal, struct report *report,
 	print_headline(terminal, report, device);
 	print_sizes(terminal, device);
 	print_curve(terminal, device);
-	print_oom(terminal, report, device);
+	text_oom(terminal, report, device);
+	if (options->peak)
+		text_peak(terminal, report, device, options);
 	print_findings(terminal, report, device, options);
 }

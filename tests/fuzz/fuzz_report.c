@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void report_on(const char *path, FILE *out)
 {
-	struct options options = {.all = true, .max_findings = 100};
+	struct options options = {.all = true, .peak = true, .max_findings = 100};
 	struct terminal terminal = {.out = out, .colour = true, .width = 80};
 	struct report report;
 	struct message why;

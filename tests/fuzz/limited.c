@@ -33,14 +33,15 @@ static void open_outputs(void)
 static _Noreturn void report_alone(int trace_fd, bool json)
 {
 	static char path[32];
-	static char program[] = "gpuleak-report", json_option[] = "--json", all_option[] = "--all";
-	char *arguments[] = {program, json ? json_option : all_option, path, NULL};
+	static char program[] = "gpuleak-report", json_option[] = "--json", all_option[] = "--all",
+		    peak_option[] = "--peak";
+	char *arguments[] = {program, json ? json_option : all_option, peak_option, path, NULL};
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", trace_fd);
 	dup2(json ? out_fd : null_fd, STDOUT_FILENO);
 	if (!getenv("GPULEAK_SHOW"))
 		dup2(null_fd, STDERR_FILENO);
-	_exit(report_run(3, arguments));
+	_exit(report_run(4, arguments));
 }
 
 /* The verdict of the trace stands on a line of its own. */

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What memory was made of, at the peak and when it was not enough, to the byte.
+
+    memory.py [--build FOLDER] [--python PYTHON] PROGRAM
+
+The program's comments say what must be told: "# memory:" of the simulated GPU, "# exit:" of the
+program, "# cause:" of its OutOfMemoryError, "# caught:" so many that didn't end it. A line with
+"# <- here" could not be served; "# <- most" is the line that holds most. The program prints its
+peak as PyTorch counts it.
+
+Exit 0: as expected. 1: not. 77: PyTorch or the built programs are not there.
+"""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from harness import Failure, arguments, setup_from, tail, test_main
+
+
+def headers(text: str) -> dict:
+    return dict(re.findall(r"^# (memory|exit|cause|caught): (\S+)$", text, re.M))
+
+
+def line_with(text: str, mark: str):
+    for number, line in enumerate(text.splitlines(), 1):
+        if mark in line.partition("# <- ")[2].split(", "):
+            return number
+    return None
+
+
+def rows_sum(of: dict) -> int:
+    return sum(row["bytes"] for row in of["made_of"])
+
+
+def check_made_of(what: str, of: dict, total: int, most) -> list:
+    wrong = []
+    if of["unattributed"] or rows_sum(of) != total:
+        wrong.append(f"{what} {total} bytes in rows; got {rows_sum(of)}, {of['unattributed']} unattributed")
+    top = of["made_of"][0]["where"] if of["made_of"] else None
+    if most and (not top or top["line"] != most):
+        wrong.append(f"{what} made of line {most} most; got {top}")
+    return wrong
+
+
+def check_oom(oom: dict, want: dict, text: str) -> list:
+    wrong = []
+    if oom is None:
+        return ["an OutOfMemoryError; got none"]
+    ended = "caught" not in want
+    for name, wanted in (("cause", want["cause"]), ("ended", ended), ("count", int(want.get("caught", 1)))):
+        if oom[name] != wanted:
+            wrong.append(f"{name} {wanted}; got {oom[name]}")
+    if (oom["where"] or {}).get("line") != line_with(text, "here"):
+        wrong.append(f"not served on line {line_with(text, 'here')}; got {oom['where']}")
+    if ended:
+        wrong += check_made_of("when it ended,", oom, oom["allocated"], line_with(text, "most"))
+    return wrong
+
+
+def check_text(report: str, want: dict) -> list:
+    """Only an error that ended the run leads."""
+    leads = report.startswith("OUT OF MEMORY")
+    if "cause" not in want:
+        return ["no word of memory that was not enough"] if "out of memory" in report.lower() else []
+    if leads == ("caught" in want):
+        return [f"the first line of a run that {'went on' if leads else 'ended so'}"]
+    return []
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    options.add_argument("program", type=Path)
+    options = options.parse_args()
+    setup = setup_from(options)
+    text = options.program.read_text()
+    want = headers(text)
+    with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
+        trace = Path(folder) / "trace.bin"
+        program = options.program.resolve()
+        done = setup.execute(setup.run_command([program], memory=want["memory"]), trace)
+        if done.returncode not in (int(want["exit"]), 101):
+            raise Failure(f"exit code {want['exit']}; got {done.returncode}\n{tail(done.stdout + done.stderr)}")
+        report, _ = setup.read(trace, "--peak")
+        plain = subprocess.run([setup.report, "--peak", trace], stdout=subprocess.PIPE, text=True)
+
+    device = report["devices"][0]
+    peak = int(re.search(r"^peak (\d+)$", done.stdout, re.M)[1])
+    wrong = check_text(plain.stdout, want)
+    if device["peak"]["bytes"] != peak:
+        wrong.append(f"a peak of {peak} bytes, as PyTorch says; got {device['peak']['bytes']}")
+    wrong += check_made_of("the peak", device["peak"], peak, None if "cause" in want else line_with(text, "most"))
+    if "cause" in want:
+        wrong += check_oom(device["oom"], want, text)
+    elif device["oom"]:
+        wrong.append(f"no OutOfMemoryError; got {device['oom']}")
+    if wrong:
+        raise Failure(f"{program.name}: expected\n  " + "\n  ".join(wrong) + f"\n{tail(plain.stdout, 40)}")
+    print(f"{program.name}: as expected")
+
+
+if __name__ == "__main__":
+    test_main(main)
