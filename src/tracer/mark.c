@@ -66,8 +66,11 @@ static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark)
 static void write_mark(uint64_t mark, uint64_t events)
 {
 	struct gpuleak_mark_version *marks = trace.state->marks;
-	struct gpuleak_mark_version *into = &marks[marks[0].mark <= marks[1].mark ? 0 : 1];
+	struct gpuleak_mark_version *into = &marks[mark & 1];
 
+	/* Numbers were left out: the last mark must stay as it is until this one counts. */
+	if (into->mark && into->mark == trace.state->committed)
+		into = &marks[!(mark & 1)];
 	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	into->when = trace_now();
@@ -80,7 +83,8 @@ static void commit(uint32_t number)
 	uint64_t mark = number ? number : trace.state->committed + 1;
 	uint64_t events = 0;
 
-	raise_to(&trace.state->begun, mark);
+	/* One above the last, whatever its number: readers go by the difference. */
+	raise_to(&trace.state->begun, trace.state->committed + 1);
 	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
 		struct ledger *ledger = ledger_if_used(i);
 
@@ -88,6 +92,7 @@ static void commit(uint32_t number)
 			events += settle_and_publish(ledger, mark);
 	}
 	write_mark(mark, events);
+	raise_to(&trace.state->begun, mark);
 	raise_to(&trace.state->committed, mark);
 	step = (uint32_t)mark + 1;
 	ledger_start_step(step);
