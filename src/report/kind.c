@@ -25,7 +25,7 @@ enum kind kind_of(const struct finding *finding, const struct snapshot *snapshot
 		return KIND_UNKNOWN;
 	if (flags & GPULEAK_SITE_OPTIMIZER)
 		return is_kept_once(finding) ? KIND_OPTIMIZER_STATE : KIND_UNKNOWN;
-	if (flags & GPULEAK_SITE_BACKWARD)
+	if ((flags & GPULEAK_SITE_BACKWARD) || finding->place.buckets)
 		return finding->label == VERDICT_JUMP &&
 				       in_parameters(finding, snapshot) < gradients_max
 			       ? KIND_GRADIENT

@@ -29,11 +29,21 @@ static bool is_backward(const struct names *names, const struct gpuleak_frame *f
 	       (text_ends(file, "/_tensor.py") || text_ends(file, "/autograd/__init__.py"));
 }
 
+/* Where DistributedDataParallel makes its buckets: at its start, and anew in its second forward. */
+static bool makes_buckets(const struct names *names, const struct gpuleak_frame *frame)
+{
+	return text_ends(names_text(names, frame->file), "/nn/parallel/distributed.py") &&
+	       (function_is(names, frame, "_pre_forward") ||
+		function_is(names, frame, "_ddp_init_helper"));
+}
+
 /* What PyTorch's own frames tell of the purpose. */
 static void note_torch_frame(struct place *place, struct candidates *found,
 			     const struct names *names, const struct gpuleak_frame *frame)
 {
-	if (function_is(names, frame, "_call_impl"))
+	if (found->python == frame && makes_buckets(names, frame))
+		place->buckets = true;
+	else if (function_is(names, frame, "_call_impl"))
 		place->forward = true;
 	else if (function_is(names, frame, "_apply"))
 		place->parameters = true;

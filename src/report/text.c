@@ -248,19 +248,25 @@ void text_print(const struct terminal *terminal, struct report *report,
 	print_remarks(terminal, report, options);
 }
 
+static void print_summary_line(const struct terminal *terminal, const struct report *report,
+			       const struct options *options)
+{
+	terminal_label(terminal, report->verdict);
+	escape_print(terminal->out, (struct text){report->path, strlen(report->path)});
+	if (report->snapshot.run.rank >= 0)
+		fprintf(terminal->out, " (rank %d)", report->snapshot.run.rank);
+	fputs("   ", terminal->out);
+	print_answer(terminal, report, options);
+	fputc('\n', terminal->out);
+}
+
+/* The gravest first: it answers for all. */
 void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count,
 			const struct options *options)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct report *report = &reports[i];
-
-		terminal_label(terminal, report->verdict);
-		escape_print(terminal->out, (struct text){report->path, strlen(report->path)});
-		if (report->snapshot.run.rank >= 0)
-			fprintf(terminal->out, " (rank %d)", report->snapshot.run.rank);
-		fputs("   ", terminal->out);
-		print_answer(terminal, report, options);
-		fputc('\n', terminal->out);
-	}
+	for (unsigned label = VERDICT_COUNT; label-- > 0;)
+		for (size_t i = 0; i < count; i++)
+			if (reports[i].verdict == label)
+				print_summary_line(terminal, &reports[i], options);
 	fputc('\n', terminal->out);
 }

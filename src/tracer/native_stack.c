@@ -4,16 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tracer/hash.h"
 #include "tracer/native_walk.h"
 
 #define GPULEAK_LOOKS_UP
 #include "tracer/banned.h"
 
-/* Frames between libunwind and our caller: native_stack_walk() itself. */
+/* Frames between libunwind and our caller's: native_stack_walk(), and what it calls. */
 enum {
-	OWN_FRAMES = 1,
-	SKIP_MAX = 32
+	OWN_FRAMES = 2
 };
 
 /* Our own walk knows this machine's call frame information. */
@@ -56,9 +54,8 @@ bool native_stack_open(void)
 }
 
 #if HAVE_RULES
-/* As native_stack_walk(), without libunwind; 0 when it can't. */
-static inline unsigned walk_by_rules(const uintptr_t *own_frame, const void **addresses,
-				     unsigned max)
+/* Without libunwind; false when it can't. */
+static inline bool walk_by_rules(const uintptr_t *own_frame, struct native_trail *trail)
 {
 	/* A function with a frame pointer: its caller's rbp, then where it returns to. */
 	struct native_registers registers = {
@@ -67,54 +64,34 @@ static inline unsigned walk_by_rules(const uintptr_t *own_frame, const void **ad
 		.sp = (uintptr_t)(own_frame + 2),
 	};
 
-	return native_walk(registers, addresses, max);
+	return native_walk(registers, trail);
 }
 #else
-static inline unsigned walk_by_rules(const uintptr_t *own_frame, const void **addresses,
-				     unsigned max)
+static inline bool walk_by_rules(const uintptr_t *own_frame, struct native_trail *trail)
 {
 	(void)own_frame;
-	(void)addresses;
-	(void)max;
-	return 0;
+	(void)trail;
+	return false;
 }
 #endif
 
-__attribute__((noinline)) unsigned native_stack_walk(const void **addresses, unsigned max,
-						     unsigned skip)
+__attribute__((cold, noinline)) static void walk_by_libunwind(struct native_trail *trail,
+							      const void *caller)
 {
-	void *all[OWN_FRAMES + SKIP_MAX + NATIVE_STACK_MAX];
+	void *all[OWN_FRAMES + NATIVE_STACK_MAX];
 	int saved = errno;
-	unsigned count;
-	int found;
+	int found = unwind ? unwind(all, OWN_FRAMES + NATIVE_STACK_MAX) : 0;
+	int own = 0;
 
-	if (skip == 0) {
-		count = walk_by_rules(__builtin_frame_address(0), addresses, max);
-		if (count > 0)
-			return count;
-	}
-	if (!unwind)
-		return 0;
-	skip = OWN_FRAMES + (skip < SKIP_MAX ? skip : SKIP_MAX);
-	max = max < NATIVE_STACK_MAX ? max : NATIVE_STACK_MAX;
-	found = unwind(all, (int)(skip + max));
 	errno = saved;
-	if (found <= (int)skip)
-		return 0;
-	count = (unsigned)found - skip;
-	memcpy(addresses, all + skip, count * sizeof(*addresses));
-	return count;
+	while (own < found && all[own] != caller)
+		own++;
+	native_trail_set(trail, all + own, (unsigned)(found - own));
 }
 
-uint64_t native_stack_hash(const void *const *addresses, unsigned count)
+__attribute__((noinline)) unsigned native_stack_walk(struct native_trail *trail)
 {
-	uint64_t factor = 0x9e3779b97f4a7c15u;
-	uint64_t sum = 0;
-
-	/* As in the Python walk: each place times its own odd number. */
-	for (unsigned i = 0; i < count; i++) {
-		sum += (uintptr_t)addresses[i] * factor;
-		factor *= 0xd1342543de82ef95u;
-	}
-	return hash_mix(sum, count);
+	if (!walk_by_rules(__builtin_frame_address(0), trail))
+		walk_by_libunwind(trail, __builtin_return_address(0));
+	return trail->count;
 }

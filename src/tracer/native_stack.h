@@ -13,10 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most return addresses of one walk. */
-enum {
-	NATIVE_STACK_MAX = 128
-};
+#include "tracer/native_walk.h"
 
 /* Where in which file an address lies. */
 struct native_frame {
@@ -38,14 +35,11 @@ bool native_stack_open(void);
 const char *native_stack_why(void);
 
 /*
- * The calling thread's return addresses, innermost first, beginning with the
- * caller of this function; `skip` of them are left out.  Says how many.
- * A thread's first call takes memory; errno stays.  Not for signal handlers.
+ * The calling thread's return addresses, beginning with the caller of this function,
+ * into the thread's own trail.  Says how many.  A thread's first call takes memory;
+ * errno stays.  Not for signal handlers.
  */
-unsigned native_stack_walk(const void **addresses, unsigned max, unsigned skip);
-
-/* Of all addresses in their order. */
-uint64_t native_stack_hash(const void *const *addresses, unsigned count);
+unsigned native_stack_walk(struct native_trail *trail);
 
 /*
  * Say which loaded object a return address belongs to; false when none does.

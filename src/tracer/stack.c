@@ -36,15 +36,14 @@ static bool is_ours(const void *address)
 
 static void capture_native(struct stack *stack)
 {
-	unsigned count = native_stack_walk(stack->native, NATIVE_STACK_MAX, 0);
+	unsigned count = native_stack_walk(&stack->native);
 	unsigned ours = 0;
 
-	while (ours < count && is_ours(stack->native[ours]))
+	while (ours < count && is_ours(native_trail_address(&stack->native, ours)))
 		ours++;
-	stack->native_count = count - ours;
-	memmove(stack->native, stack->native + ours, stack->native_count * sizeof(void *));
+	stack->native_skip = ours;
 	stack->kind = STACK_NATIVE;
-	stack->hash = native_stack_hash(stack->native, stack->native_count);
+	stack->hash = native_trail_hash(&stack->native, ours);
 }
 
 void stack_capture(struct stack *stack)
@@ -122,20 +121,37 @@ static uint32_t native_frame(const void *address)
 	return trace_frame(&written, address);
 }
 
+static uint32_t depth_of(const struct stack *stack)
+{
+	switch (stack->kind) {
+	case STACK_PYTHON:
+		return stack->python.depth;
+	case STACK_NATIVE:
+		return stack->native.count - stack->native_skip;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t write_frame(const struct stack *stack, uint32_t i, bool *hidden)
+{
+	*hidden = false;
+	return stack->kind == STACK_PYTHON
+		       ? python_frame(stack, i, hidden)
+		       : native_frame(native_trail_address(&stack->native, stack->native_skip + i));
+}
+
 bool stack_write(const struct stack *stack, uint32_t *word, uint64_t *key)
 {
 	uint32_t frames[PYTHON_STACK_MAX];
 	uint32_t count = 0;
-	uint32_t depth = stack->kind == STACK_PYTHON   ? stack->python.depth
-			 : stack->kind == STACK_NATIVE ? stack->native_count
-						       : 0;
+	uint32_t depth = depth_of(stack);
 	bool cut = stack->kind == STACK_PYTHON && stack->python.cut;
 
 	for (uint32_t i = 0; i < depth && count < PYTHON_STACK_MAX; i++) {
-		bool hidden = false;
+		bool hidden;
 
-		frames[count] = stack->kind == STACK_PYTHON ? python_frame(stack, i, &hidden)
-							    : native_frame(stack->native[i]);
+		frames[count] = write_frame(stack, i, &hidden);
 		if (hidden)
 			continue;
 		if (frames[count] == GPULEAK_SITE_NONE)

@@ -23,9 +23,9 @@ enum stack_kind {
 struct stack {
 	uint64_t hash; /* of addresses: good while no code object of the stack dies */
 	enum stack_kind kind;
-	bool backward; /* a thread that Python knows, without Python frames: autograd's */
-	unsigned native_count;
-	const void *native[NATIVE_STACK_MAX];
+	bool backward;	      /* a thread that Python knows, without Python frames: autograd's */
+	unsigned native_skip; /* this library's own frames at the innermost end */
+	struct native_trail native;
 	struct python_stack python;
 };
 

@@ -10,6 +10,7 @@ Lines of their own, anywhere in the program:
     # bound: unknown            of the top finding
     # memory: 2G                size of the simulated GPU
     # devices: 2                number of simulated GPUs
+    # ranks: 2                  started by torchrun, each rank with a GPU and a trace of its own
     # optimizers: 2             so many step() calls make one step
     # rule: bounded=1GiB:...    a line of --suppressions with which all is well: exit code 0
     # version: 2.15             the PyTorch versions it holds for; others skip it
@@ -23,22 +24,28 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- LEAK thread            of an autograd thread: this line, or no line of Python
     # <- LEAK outside           taken from CUDA behind PyTorch's back
     # <- LEAK via=peft          allocated in this package, called from the line
+    # <- LEAK rank=1            of this rank; the others leak nowhere
     # <- LEAK?                  a finding that may be there and need not
 
 A finding LEAK or GROWING on any other line is a false alarm, and fails.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
 HEADER = re.compile(
-    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version): +(.+?)\s*$"
+    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version|ranks)"
+    r": +(.+?)\s*$"
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
+VERDICTS = (
+    "LEAK GROWING FRAGMENTATION DRIVER HOST WORKLOAD JUMP SAWTOOTH PLATEAU NOISY STABLE SHORT"
+).split()
+ALARMS = ("LEAK", "GROWING")
 WORDS = {"caller", "swell", "thread", "outside"}
-OPTIONS = {"rate", "kind", "size", "first", "period", "via"}
+OPTIONS = {"rate", "kind", "size", "first", "period", "via", "rank"}
 
 
 @dataclass
@@ -63,7 +70,7 @@ class Marker:
 class Expectation:
     path: Path
     verdicts: tuple = ()
-    exit: int = 0
+    exit: Optional[int] = 0
     steps: Optional[int] = None
     rate: Optional[float] = None
     forbid: tuple = ()
@@ -73,7 +80,21 @@ class Expectation:
     optimizers: int = 1
     rule: Optional[str] = None
     version: Optional[str] = None
+    ranks: int = 0
     markers: list = field(default_factory=list)
+
+    @property
+    def machine(self) -> dict:
+        """What Setup.run_command() needs to know of it."""
+        return {"memory": self.memory, "devices": self.devices, "ranks": self.ranks}
+
+    def of_rank(self, rank: int) -> "Expectation":
+        """What holds for one rank; a rank without a marker of its own leaks nowhere."""
+        mine = [m for m in self.markers if int(m.options.get("rank", rank)) == rank]
+        if mine:
+            return replace(self, markers=mine)
+        clean = tuple(name for name in VERDICTS if name not in ALARMS)
+        return replace(self, verdicts=clean, markers=[], exit=None, rate=None, forbid=ALARMS)
 
 
 def parse_marker(number: int, match) -> Marker:
@@ -101,6 +122,7 @@ def read_expectation(path: Path) -> Expectation:
     for name, convert in (
         ("steps", int),
         ("optimizers", int),
+        ("ranks", int),
         ("rate", float),
         ("forbid", lambda text: tuple(text.split())),
     ):

@@ -10,6 +10,7 @@ from pathlib import Path
 SKIP = 77
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 100
+TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node".split()
 
 
 class Skip(Exception):
@@ -30,9 +31,14 @@ class Setup:
             if not program.exists():
                 raise Skip(f"{program} is not there; scripts/setup.sh makes it")
 
-    def run_command(self, command: list, trace=True, memory=None, devices=None, before=()) -> list:
-        """`gpuleak run ... -- BEFORE python COMMAND`; memory and devices: the simulated GPU's."""
+    def run_command(
+        self, command: list, trace=True, memory=None, devices=None, ranks=0, before=()
+    ) -> list:
+        """`gpuleak run ... -- BEFORE python COMMAND`; memory and devices: the simulated GPU's;
+        ranks: so many processes, started by torchrun."""
         words = [str(self.gpuleak), "run"]
+        if ranks:
+            command, devices = [*TORCHRUN, ranks, *command], str(ranks)
         if self.simulated:
             words.append("--sim")
             words += ["--memory", memory] if memory else []
@@ -57,10 +63,10 @@ class Setup:
     def bench_command(self, bench: Path, target: Path) -> list:
         return self.run_command([bench, "--json", target])
 
-    def read(self, trace: Path, *options: str) -> tuple:
-        """gpuleak-report's JSON of the trace, and its exit code."""
+    def read(self, *words) -> tuple:
+        """JSON and exit code of `gpuleak-report WORDS`: traces and options."""
         done = subprocess.run(
-            [str(self.report), "--json", *options, str(trace)],
+            [str(self.report), "--json", *map(str, words)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

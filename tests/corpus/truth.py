@@ -8,11 +8,14 @@ marked; where nothing may be found, nothing old is left behind that still grows.
 """
 
 import argparse
+import bisect
+import json
 import os
 import runpy
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import Iterator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from expectation import Expectation, read_expectation
@@ -46,7 +49,8 @@ class Marks:
     def keep_history(self) -> None:
         import torch
 
-        self.events = torch.cuda.memory._snapshot()["device_traces"][0]
+        traces = torch.cuda.memory._snapshot()["device_traces"]
+        self.events = traces[torch.cuda.current_device()]
         torch.cuda.memory._record_memory_history(enabled=None)
 
 
@@ -58,15 +62,21 @@ def program_line(frames: list, program: str):
     return None
 
 
-def live_blocks(marks: Marks, program: str) -> list:
-    """(birth step, size, line) of what is alive. Step k ends at the k-th optimizer step."""
-    import bisect
-
-    live, seen = {}, 0
+def with_births(marks: Marks) -> Iterator[tuple]:
+    """Each event with its step; step k ends at the k-th optimizer step."""
+    seen, step = 0, 1
     for event in marks.events:
         if event["action"] == "alloc":
             seen += 1
-            birth = bisect.bisect_left(marks.count, seen) + 1
+            step = bisect.bisect_left(marks.count, seen) + 1
+        yield event, step
+
+
+def live_blocks(marks: Marks, program: str) -> list:
+    """(birth step, size, line) of what is alive."""
+    live = {}
+    for event, birth in with_births(marks):
+        if event["action"] == "alloc":
             live[event["addr"]] = (birth, event["size"], program_line(event["frames"], program))
         elif event["action"] == "free_requested":
             live.pop(event["addr"], None)
@@ -91,11 +101,28 @@ def alarm(raised: bool) -> str:
     return "alarm" if raised else "quiet"
 
 
-def naive(allocated: list, reserved: list) -> str:
+def naive(marks: "Marks") -> dict:
     """The rules people go by: R1 allocated always rose, R2 it ended higher, R3 reserved did."""
-    rose = all(b > a for a, b in zip(allocated, allocated[1:]))
-    above = [series[-1] > series[0] * (1 + NAIVE_MARGIN) for series in (allocated, reserved)]
-    return f"R1 {alarm(rose)}, R2 {alarm(above[0])}, R3 {alarm(above[1])}"
+    rose = all(b > a for a, b in zip(marks.allocated, marks.allocated[1:]))
+    above = [s[-1] > s[0] * (1 + NAIVE_MARGIN) for s in (marks.allocated, marks.reserved)]
+    return {"R1": rose, "R2": above[0], "R3": above[1]}
+
+
+def peer(marks: "Marks", program: str) -> dict:
+    """Lines that the closest tool's rule blames, and bytes: blocks of a step after the first that
+    outlive the next mark."""
+    blamed, live = defaultdict(int), {}
+    for event, birth in with_births(marks):
+        if event["action"] == "alloc":
+            live[event["addr"]] = (birth, event["size"], program_line(event["frames"], program))
+        elif event["action"] == "free_requested" and event["addr"] in live:
+            born, size, line = live.pop(event["addr"])
+            if 1 < born < birth:
+                blamed[line] += size
+    for born, size, line in live.values():
+        if 1 < born <= len(marks.allocated):
+            blamed[line] += size
+    return dict(blamed)
 
 
 def late_slope(series: list) -> float:
@@ -112,9 +139,8 @@ def show_series(marks: Marks, program: Path) -> None:
         f"  lowest {min(series)}, highest {max(series)}, "
         f"{late_slope(series):.1f} B a step in the second half"
     )
-    print(
-        f"  reserved {marks.reserved[0]} .. {marks.reserved[-1]}; {naive(series, marks.reserved)}"
-    )
+    alarms = ", ".join(f"{rule} {alarm(raised)}" for rule, raised in naive(marks).items())
+    print(f"  reserved {marks.reserved[0]} .. {marks.reserved[-1]}; {alarms}")
 
 
 def show_lines(lines: dict, program: Path) -> None:
@@ -185,15 +211,20 @@ def inside(options: argparse.Namespace) -> None:
     if not marks.events:
         marks.keep_history()
     lines = by_line(live_blocks(marks, str(program)), len(marks.allocated))
+    if options.json:
+        others = {"naive": naive(marks), "peer": peer(marks, str(program))}
+        path = options.json.with_suffix(f".{os.environ.get('LOCAL_RANK', 0)}.json")
+        path.write_text(json.dumps(others))
     show_series(marks, program)
     show_lines(lines, program)
     if options.check:
-        check(marks, lines, want)
+        check(marks, lines, want.of_rank(int(os.environ.get("LOCAL_RANK", 0))))
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the program's comments")
+    parser.add_argument("--json", type=Path, help="PATH.RANK.json gets what other rules say")
     parser.add_argument("program", type=Path)
     options = parser.parse_args()
     if os.environ.get(INSIDE):
@@ -202,10 +233,8 @@ def main() -> None:
     setup = setup_from(options)
     os.environ[INSIDE] = "1"
     sys.stdout.flush()
-    memory = read_expectation(options.program).memory
-    command = setup.run_command(
-        [str(Path(__file__).resolve()), *sys.argv[1:]], trace=False, memory=memory
-    )
+    machine = read_expectation(options.program).machine
+    command = setup.run_command([Path(__file__).resolve(), *sys.argv[1:]], trace=False, **machine)
     os.execv(command[0], command)
 
 

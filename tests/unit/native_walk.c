@@ -13,6 +13,7 @@ enum {
 };
 
 static int (*unwind)(void **addresses, int size);
+static _Thread_local struct native_trail trail; /* of walk after walk, as in the tracer */
 static unsigned compared;
 
 #define NOINLINE __attribute__((noinline))
@@ -23,14 +24,19 @@ static NOINLINE void compare(void)
 	const uintptr_t *frame = __builtin_frame_address(0);
 	struct native_registers from = {
 		.bp = frame[0], .pc = frame[1], .sp = (uintptr_t)(frame + 2)};
-	const void *ours[128];
-	void *theirs[129];
-	unsigned count = native_walk(from, ours, 128);
-	int expected = unwind(theirs, 129) - 1;
+	void *theirs[1 + NATIVE_STACK_MAX];
+	unsigned expected = (unsigned)unwind(theirs, 1 + NATIVE_STACK_MAX) - 1;
+	struct native_trail fresh = {0}, known;
 
-	EXPECT_U64(count, expected > 128 ? 128 : expected);
-	for (unsigned i = 0; i < count; i++)
-		EXPECT_U64((uintptr_t)ours[i], (uintptr_t)theirs[i + 1]);
+	EXPECT(native_walk(from, &trail) && native_walk(from, &fresh));
+	EXPECT_U64(trail.count, expected);
+	for (unsigned i = 0; i < expected && i < trail.count; i++)
+		EXPECT_U64((uintptr_t)native_trail_address(&trail, i), (uintptr_t)theirs[i + 1]);
+	native_trail_set(&known, theirs + 1, expected);
+	for (unsigned skip = 0; skip < 3; skip++) {
+		EXPECT_U64(native_trail_hash(&trail, skip), native_trail_hash(&fresh, skip));
+		EXPECT_U64(native_trail_hash(&trail, skip), native_trail_hash(&known, skip));
+	}
 	compared++;
 }
 
@@ -95,6 +101,60 @@ static void run_all(void)
 	qsort(numbers, 3, sizeof(numbers[0]), order);
 }
 
+/* Where a walk goes through: each function calls the next that the path names. */
+static NOINLINE int follow_path(const char *path);
+
+static NOINLINE int left(const char *path)
+{
+	return follow_path(path) + 1;
+}
+
+static NOINLINE int right(const char *path)
+{
+	return follow_path(path) + 2;
+}
+
+static NOINLINE int sized(const char *path)
+{
+	volatile char *bytes = alloca((size_t)(*path % 4) * 16 + 1);
+
+	bytes[0] = 1;
+	return follow_path(path) + bytes[0];
+}
+
+static NOINLINE int follow_path(const char *path)
+{
+	int (*const ways[])(const char *) = {left, right, sized};
+
+	if (!*path)
+		return leaf(0);
+	return ways[*path % 3](path + 1) + *path;
+}
+
+/*
+ * Walks that agree with the last one in their innermost frames, their outermost or in between,
+ * and differ in a caller at the same depth.
+ */
+static void run_random_paths(void)
+{
+	enum {
+		PATHS = 4000,
+		LONGEST = 24
+	};
+	char path[LONGEST + 1] = "abcabcabcabcabcabcabcabc";
+	unsigned seed = 1;
+
+	for (unsigned i = 0; i < PATHS; i++) {
+		unsigned length = 4 + (unsigned)rand_r(&seed) % (LONGEST - 3);
+
+		path[(unsigned)rand_r(&seed) % LONGEST] = (char)('a' + rand_r(&seed) % 12);
+		if (i % 3 == 0)
+			follow_path(path + LONGEST - length);
+		else
+			follow_path(path);
+	}
+}
+
 static void *in_thread(void *unused)
 {
 	run_all();
@@ -116,6 +176,7 @@ int main(void)
 	EXPECT(pthread_create(&thread, NULL, in_thread, NULL) == 0);
 	pthread_join(thread, NULL);
 	run_all();
-	EXPECT(compared > 40);
+	run_random_paths();
+	EXPECT(compared > 4000);
 	return test_result();
 }

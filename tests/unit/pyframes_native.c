@@ -57,7 +57,7 @@ EXPORT void *calloc(size_t items, size_t size)
 }
 #endif
 
-static const void *addresses[NATIVE_STACK_MAX];
+static struct native_trail trail;
 static unsigned count;
 
 EXPORT unsigned pyframes_inner(void);
@@ -67,7 +67,7 @@ EXPORT unsigned pyframes_outer(unsigned depth);
 __attribute__((noinline)) unsigned pyframes_inner(void)
 {
 	errno = 1234;
-	count = native_stack_walk(addresses, NATIVE_STACK_MAX, 0);
+	count = native_stack_walk(&trail);
 	EXPECT_U64(errno, 1234);
 	__asm__ volatile("");
 	return count;
@@ -98,16 +98,21 @@ static const char *name_of(const void *address)
 	return native_symbol(address, name, sizeof(name), &offset) ? name : "none";
 }
 
+static const void *address(unsigned i)
+{
+	return native_trail_address(&trail, i);
+}
+
 static void walks_known_functions(void)
 {
-	const void *again[NATIVE_STACK_MAX];
+	struct native_trail again = {0};
 	unsigned shallow;
 
 	pyframes_outer(0);
 	EXPECT(count >= 4);
-	EXPECT_STR(name_of(addresses[0]), "pyframes_inner");
-	EXPECT_STR(name_of(addresses[1]), "pyframes_middle");
-	EXPECT_STR(name_of(addresses[2]), "pyframes_outer");
+	EXPECT_STR(name_of(address(0)), "pyframes_inner");
+	EXPECT_STR(name_of(address(1)), "pyframes_middle");
+	EXPECT_STR(name_of(address(2)), "pyframes_outer");
 
 	shallow = count;
 	pyframes_outer(10);
@@ -116,12 +121,8 @@ static void walks_known_functions(void)
 	EXPECT_U64(count, NATIVE_STACK_MAX);
 
 	pyframes_outer(0);
-	EXPECT_U64(native_stack_walk(again, NATIVE_STACK_MAX, 0), shallow - 3);
-	EXPECT_U64(native_stack_walk(again, 2, 0), 2);
-	EXPECT(again[1] == addresses[4]);
-	EXPECT_U64(native_stack_walk(again, NATIVE_STACK_MAX, 1), shallow - 4);
-	EXPECT(again[0] == addresses[4]);
-	EXPECT_U64(native_stack_walk(again, 0, 0), 0);
+	EXPECT_U64(native_stack_walk(&again), shallow - 3);
+	EXPECT(native_trail_address(&again, 1) == address(4));
 }
 
 static int compare_and_walk(const void *a, const void *b)
@@ -141,23 +142,29 @@ static void walks_through_libc(void)
 
 	qsort(two, 2, sizeof(int), compare_and_walk);
 	for (unsigned i = 0; i < count; i++) {
-		EXPECT(native_frame_resolve(addresses[i], &frame));
+		EXPECT(native_frame_resolve(address(i), &frame));
 		in_libc += strstr(frame.module, "/libc.so.6") != NULL;
 	}
 	EXPECT(in_libc >= 2); /* the sort, and what called main() */
-	EXPECT_STR(name_of(addresses[0]), "pyframes_inner");
+	EXPECT_STR(name_of(address(0)), "pyframes_inner");
+}
+
+static uint64_t hash_of(void *first, void *second, unsigned number)
+{
+	struct native_trail made = {0};
+
+	native_trail_set(&made, (void *[]){first, second}, number);
+	return native_trail_hash(&made, 0);
 }
 
 static void hashes_in_order(void)
 {
-	const void *one[2] = {(void *)0x1000, (void *)0x2000};
-	const void *other[2] = {(void *)0x2000, (void *)0x1000};
-	const void *zeros[2] = {NULL, NULL};
+	void *one = (void *)0x1000, *other = (void *)0x2000;
 
-	EXPECT(native_stack_hash(one, 2) != native_stack_hash(other, 2));
-	EXPECT(native_stack_hash(one, 2) != native_stack_hash(one, 1));
-	EXPECT(native_stack_hash(zeros, 2) != native_stack_hash(zeros, 1));
-	EXPECT_U64(native_stack_hash(one, 2), native_stack_hash(one, 2));
+	EXPECT(hash_of(one, other, 2) != hash_of(other, one, 2));
+	EXPECT(hash_of(one, other, 2) != hash_of(one, other, 1));
+	EXPECT(hash_of(NULL, NULL, 2) != hash_of(NULL, NULL, 1));
+	EXPECT_U64(hash_of(one, other, 2), hash_of(one, other, 2));
 }
 
 /* The line of /proc/self/maps around `address`: which file, and where in it. */
@@ -209,8 +216,8 @@ static void places_match_maps(void)
 	for (unsigned i = 0; i < count; i++) {
 		char mapped[4096], *real;
 
-		EXPECT(native_frame_resolve(addresses[i], &frame));
-		EXPECT(in_maps((uintptr_t)addresses[i], mapped, &offset));
+		EXPECT(native_frame_resolve(address(i), &frame));
+		EXPECT(in_maps((uintptr_t)address(i), mapped, &offset));
 		real = realpath(frame.module, NULL);
 		EXPECT_STR(real, mapped);
 		EXPECT_U64(in_file(mapped, frame.offset), offset);
@@ -280,7 +287,7 @@ static void cuts_long_names(void)
 	char name[8];
 
 	pyframes_inner();
-	EXPECT(native_symbol(addresses[0], name, sizeof(name), &offset));
+	EXPECT(native_symbol(address(0), name, sizeof(name), &offset));
 	EXPECT_STR(name, "pyframe");
 }
 
@@ -297,7 +304,7 @@ static void finds_exports(const char *library)
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	unsigned (*function)(unsigned (*)(void)) = NULL;
 	struct native_frame frame;
-	void *address, *inside;
+	void *export, *inside;
 
 	EXPECT(handle != NULL);
 	EXPECT(native_find_export("libc.so", "getpid") == dlsym(RTLD_DEFAULT, "getpid"));
@@ -311,16 +318,16 @@ static void finds_exports(const char *library)
 #endif
 
 	EXPECT(dlsym(RTLD_DEFAULT, "pyframes_only_here") == NULL);
-	address = native_find_export("libpyframes_lib", "pyframes_only_here");
-	EXPECT(address != NULL);
-	EXPECT(address == dlsym(handle, "pyframes_only_here"));
-	if (!address)
+	export = native_find_export("libpyframes_lib", "pyframes_only_here");
+	EXPECT(export != NULL);
+	EXPECT(export == dlsym(handle, "pyframes_only_here"));
+	if (!export)
 		return;
 
-	memcpy(&function, &address, sizeof(address));
+	memcpy(&function, &export, sizeof(export));
 	function(walk_from_library);
-	EXPECT_STR(name_of(addresses[2]), "pyframes_only_here");
-	inside = (void *)(uintptr_t)addresses[2];
+	EXPECT_STR(name_of(address(2)), "pyframes_only_here");
+	inside = (void *)(uintptr_t)address(2);
 	EXPECT(native_frame_resolve(inside, &frame));
 	EXPECT(strstr(frame.module, "libpyframes_library.so") != NULL);
 
@@ -341,10 +348,10 @@ static void everything(void)
 	struct native_frame frame;
 
 	pyframes_outer(20);
-	native_stack_hash(addresses, count);
+	native_trail_hash(&trail, 0);
 	for (unsigned i = 0; i < count; i++) {
-		native_frame_resolve(addresses[i], &frame);
-		name_of(addresses[i]);
+		native_frame_resolve(address(i), &frame);
+		name_of(address(i));
 	}
 	native_find_export("libc.so", "getpid");
 }
@@ -369,21 +376,20 @@ static atomic_bool done;
 
 static void *resolve_until_done(void *unused)
 {
-	const void *stack[NATIVE_STACK_MAX];
+	struct native_trail own = trail;
 	struct native_frame frame;
 	char name[64];
 	uint64_t offset;
 	unsigned found = count;
 
 	/* TSan's thread is gone before libunwind takes its leave of the thread. */
-	memcpy(stack, addresses, sizeof(stack));
 	while (!done) {
 		if (!RACES_WATCHED)
-			found = native_stack_walk(stack, NATIVE_STACK_MAX, 0);
+			found = native_stack_walk(&own);
 		EXPECT(found > 0);
 		for (unsigned i = 0; i < found; i++) {
-			EXPECT(native_frame_resolve(stack[i], &frame));
-			native_symbol(stack[i], name, sizeof(name), &offset);
+			EXPECT(native_frame_resolve(native_trail_address(&own, i), &frame));
+			native_symbol(native_trail_address(&own, i), name, sizeof(name), &offset);
 		}
 	}
 	return unused;

@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-static const void *addresses[NATIVE_STACK_MAX];
+static struct native_trail trail;
 static volatile uint64_t sink;
 
 static double now_ns(void)
@@ -36,8 +36,8 @@ static void time_walk(unsigned depth)
 		double start = now_ns();
 
 		for (unsigned i = 0; i < ROUNDS; i++) {
-			count = native_stack_walk(addresses, NATIVE_STACK_MAX, 0);
-			sink += native_stack_hash(addresses, count);
+			count = native_stack_walk(&trail);
+			sink += native_trail_hash(&trail, 0);
 		}
 		start = (now_ns() - start) / ROUNDS;
 		best = start < best ? start : best;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	}
 	printf("opening libunwind: %.1f us\n", (now_ns() - start) / 1000);
 	start = now_ns();
-	native_stack_walk(addresses, NATIVE_STACK_MAX, 0);
+	native_stack_walk(&trail);
 	printf("a thread's first walk: %.1f us\n", (now_ns() - start) / 1000);
 	deeper(0, 0);
 	deeper(0, 15);
