@@ -21,6 +21,35 @@ void evidence_init(struct gpuleak_evidence_version *evidence)
 	memset(evidence, 0, sizeof(*evidence));
 }
 
+/*
+ * Levels only change at their end, but when they widen: `into`, an earlier state of the
+ * same site's, has the others already.
+ */
+static void copy_levels(struct gpuleak_evidence_version *into,
+			const struct gpuleak_evidence_version *last)
+{
+	uint32_t from = into->level_count ? into->level_count - 1 : 0;
+	uint32_t end =
+		last->level_count > into->level_count ? last->level_count : into->level_count;
+
+	if (into->level_shift != last->level_shift)
+		from = 0;
+	memcpy(&into->levels[from], &last->levels[from], (end - from) * sizeof(into->levels[0]));
+}
+
+void evidence_copy(struct gpuleak_evidence_version *into,
+		   const struct gpuleak_evidence_version *last)
+{
+	size_t counts = offsetof(struct gpuleak_evidence_version, birth_shift);
+	uint32_t births =
+		last->birth_count > into->birth_count ? last->birth_count : into->birth_count;
+
+	copy_levels(into, last);
+	memcpy(into->births, last->births, births * sizeof(into->births[0]));
+	memcpy((uint8_t *)into + counts, (const uint8_t *)last + counts,
+	       offsetof(struct gpuleak_evidence_version, births) - counts);
+}
+
 /* Make each birth entry twice as wide; neighbours that now share a bucket become one. */
 static void births_widen(struct gpuleak_evidence_version *evidence)
 {

@@ -23,6 +23,13 @@ struct evidence_level {
 void evidence_init(struct gpuleak_evidence_version *evidence);
 
 /*
+ * Make `into` what `last` is, but for its mark.  `into` is all zero or an earlier state
+ * of the same site's: only what may have changed since is copied.
+ */
+void evidence_copy(struct gpuleak_evidence_version *into,
+		   const struct gpuleak_evidence_version *last);
+
+/*
  * `count` blocks born in `step` were alive at that step's mark.  Steps come in
  * ascending order.  When all entries are in use neighbours are merged.
  */

@@ -29,14 +29,11 @@ static struct gpuleak_evidence_version *evidence_version(uint32_t number, uint64
 {
 	struct gpuleak_evidence_version *versions = trace.evidence[number - 1].versions;
 	unsigned into = older(versions[0].mark, versions[1].mark);
-	const uint8_t *last = (const uint8_t *)&versions[!into];
-	uint8_t *next = (uint8_t *)&versions[into];
 
 	if (versions[!into].mark == mark)
 		return &versions[!into];
 	begin_version(&versions[into].mark, mark);
-	memcpy(next + sizeof(uint64_t), last + sizeof(uint64_t),
-	       sizeof(*versions) - sizeof(uint64_t));
+	evidence_copy(&versions[into], &versions[!into]);
 	return &versions[into];
 }
 
