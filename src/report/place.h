@@ -22,11 +22,11 @@ struct place {
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
 	bool python;			      /* it has Python frames */
 	bool user;			      /* `where` is the user's code */
-	bool buckets; /* DistributedDataParallel's, which the gradients live in */
-	bool forward;			      /* within the forward of a module of PyTorch */
-	bool parameters;		      /* within the making or moving of a module */
-	bool few;			      /* left out of the pool: see findings.c */
-	uint32_t damaged;		      /* frames that could not be read */
+	bool buckets;	  /* DistributedDataParallel's, which the gradients live in */
+	bool forward;	  /* within the forward of a module of PyTorch */
+	bool parameters;  /* within the making or moving of a module */
+	bool few;	  /* left out of the pool: see findings.c */
+	uint32_t damaged; /* frames that could not be read */
 };
 
 /* Look at one stack of the snapshot that `map` is of. */
