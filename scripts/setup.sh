@@ -9,7 +9,9 @@ usage: scripts/setup.sh [--tests] [--torch VERSION]... [--no-torch]
 
 Installs what is missing and builds gpuleak into build/. Can be run at any time, again and again.
 
-  --tests          also install and build what scripts/test.sh needs; warnings become errors
+  --tests          also install and build what scripts/test.sh needs, with all three PyTorch
+                   versions as far as a Python for them is or can be installed; warnings
+                   become errors
   --torch VERSION  also make build/venv-VERSION with that PyTorch (2.15.0, 2.8.0 or 2.2.2)
   --no-torch       no Python environment, for a machine that has its own PyTorch
   -h, --help       this text
@@ -23,6 +25,7 @@ END
 tests=false
 torch=true
 versions=()
+older=(2.8.0 2.2.2)	# tested beside 2.15.0
 while [ $# -gt 0 ]; do
 	case $1 in
 	--tests) tests=true ;;
@@ -76,7 +79,8 @@ find_python() {
 	local low high name
 
 	read -r low high < <(sed -n 's/^# python: //p' "scripts/requirements-$1.txt")
-	for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
+	for name in ${PYTHON:-} python3 python3.14 python3.13 python3.12 python3.11 python3.10 \
+		python3.9; do
 		command -v "$name" >/dev/null || continue
 		if "$name" -c "
 import sys
@@ -93,9 +97,15 @@ choose_torch() {
 	local version
 
 	[ -z "$(find_python 2.15.0)" ] || { echo 2.15.0; return; }
-	for version in 2.8.0 2.2.2; do
+	for version in "${older[@]}"; do
 		[ -z "$(find_python "$version")" ] || { echo "$version"; return; }
 	done
+}
+
+# want_venv PYTHON
+want_venv() {
+	"$1" -c 'import ensurepip, venv' 2>/dev/null || missing+=("$(
+		"$1" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')")
 }
 
 look_for_python() {
@@ -107,11 +117,30 @@ look_for_python() {
 		return
 	fi
 	python=$(find_python "$default")
-	"$python" -c 'import ensurepip, venv' 2>/dev/null || missing+=("$(
-		"$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')")
+	want_venv "$python"
+}
+
+# A Python for an older PyTorch beside this machine's, if the distribution has one.
+look_for_older_python() {
+	local version=$1 with low high minor
+
+	with=$(find_python "$version")
+	if [ -n "$with" ]; then
+		want_venv "$with"
+		return
+	fi
+	read -r low high < <(sed -n 's/^# python: //p' "scripts/requirements-$version.txt")
+	for ((minor = ${high#3.}; minor >= ${low#3.}; minor--)); do
+		if apt-cache show "python3.$minor" >/dev/null 2>&1; then
+			missing+=("python3.$minor" "python3.$minor-venv")
+			return
+		fi
+	done
 }
 
 look_for_packages() {
+	local version
+
 	missing=()
 	want_program gcc gcc
 	want_program cc gcc
@@ -135,6 +164,11 @@ look_for_packages() {
 		command -v mandoc >/dev/null || want_program groff groff
 	fi
 	look_for_python
+	if $tests && $torch && [ "$(uname -m)" = x86_64 ]; then
+		for version in "${older[@]}"; do
+			look_for_older_python "$version"
+		done
+	fi
 }
 
 # The sanitizers' and libFuzzer's run-time is a package of its own, named by clang's version.
@@ -297,8 +331,22 @@ set_up_torch() {
 	[ "$default" = 2.15.0 ] || say "PyTorch 2.15.0 needs a newer Python; takes $default"
 	set_up_venv "$default" venv
 	[ "$tests $default" != "true 2.15.0" ] || set_up_real
+	! $tests || add_older_versions
 	for version in ${versions[@]+"${versions[@]}"}; do
 		set_up_venv "$version" "venv-$version"
+	done
+}
+
+# The tests skip those that this machine has no Python for.
+add_older_versions() {
+	local version
+
+	for version in "${older[@]}"; do
+		if [ -n "$(find_python "$version")" ]; then
+			versions+=("$version")
+		else
+			say "no Python here that PyTorch $version has a wheel for; its tests are skipped"
+		fi
 	done
 }
 
