@@ -2,6 +2,8 @@
 import os
 import socket
 import sys
+import tempfile
+import time
 
 import torch
 import torch.distributed as dist
@@ -16,7 +18,17 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def worker(rank: int, backend: str, port: str) -> None:
+def barrier_is_one(rank: int, folder: str, backend: str) -> None:
+    """The first rank prepares something, and the others wait for it at a barrier."""
+    ready = os.path.join(folder, backend)
+    if rank == 0:
+        time.sleep(0.3)
+        os.mkdir(ready)
+    dist.barrier()
+    expect(os.path.exists(ready), f"{backend}: rank {rank} is beyond the barrier first")
+
+
+def worker(rank: int, backend: str, port: str, folder: str) -> None:
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
     torch.cuda.set_device(rank)
     dist.init_process_group(backend, rank=rank, world_size=2)
@@ -35,6 +47,7 @@ def worker(rank: int, backend: str, port: str) -> None:
         dist.all_gather_into_tensor(whole, torch.full((2,), 5.0).cuda())
         expect_equal(whole.tolist(), [5.0] * 4, "all_gather_into_tensor")
     del gathered
+    barrier_is_one(rank, folder, backend)
     dist.barrier()
     # Not through destructors: 2.2.2 can wait for its gloo threads there with the GIL held while
     # one of them wants the GIL to let a tensor go. It does so on CPU tensors, too.
@@ -61,7 +74,8 @@ def handed_over() -> None:
 
 
 if __name__ == "__main__":
-    for name in ("gloo", "nccl"):
-        mp.spawn(worker, args=(name, free_port()), nprocs=2)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("gloo", "nccl"):
+            mp.spawn(worker, args=(name, free_port(), scratch), nprocs=2)
     handed_over()
     sys.exit(result())

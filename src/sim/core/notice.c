@@ -36,3 +36,11 @@ void gpusim_complain(const char *setting, const char *value, const char *instead
 {
 	say("gpuleak: simulated GPU: %s=%s makes no sense; using %s\n", setting, value, instead);
 }
+
+void gpusim_waited(int rank, int other, int seconds)
+{
+	say("gpuleak: simulated GPU: rank %d waited %d s for rank %d in an NCCL collective; it "
+	    "goes "
+	    "on, and waits for no rank of that communicator any more\n",
+	    rank, seconds, other);
+}

@@ -15,4 +15,7 @@ SIM_EXPORT long gpusim_unsupported(atomic_flag *said, const char *function, cons
 /* One line on stderr, for a setting that makes no sense. */
 void gpusim_complain(const char *setting, const char *value, const char *instead);
 
+/* Rank `rank` has waited `seconds` for rank `other` and goes on. */
+void gpusim_waited(int rank, int other, int seconds);
+
 #endif

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sim/core/config.h"
 #include "sim/core/lock.h"
+#include "sim/core/meeting.h"
 #include "sim/core/thread.h"
 
 enum {
@@ -18,24 +20,39 @@ struct stream {
 	uint64_t number;
 	int device, priority;
 	unsigned flags;
-	uint64_t capture; /* id of the capture it takes part in; 0: none */
-	void *graph;	  /* borrowed: what that capture will return */
-	bool origin;	  /* the capture began here */
+	uint64_t capture;		     /* id of the capture it takes part in; 0: none */
+	struct graph *graph;		     /* borrowed: what that capture will return */
+	bool origin;			     /* the capture began here */
+	struct gpusim_collective collective; /* the last one, here or waited for */
 };
 
 struct event {
 	uint64_t time_ns;
 	uint64_t capture; /* of the stream it was last recorded on */
-	void *graph;
+	struct graph *graph;
+	struct gpusim_collective collective; /* that must be done before it */
+};
+
+struct graph {
+	uint64_t nodes;
 };
 
 static struct stream *streams;
+static struct gpusim_collective default_collectives[GPUSIM_DEVICES_MAX];
 static uint64_t captures; /* begun so far */
 static atomic_ullong stream_numbers = 8;
 
 static struct stream *stream_at(void *handle)
 {
 	return (uint64_t)handle < SPECIAL ? NULL : handle;
+}
+
+/* The last collective on it.  Under the lock. */
+static struct gpusim_collective *collective_of(void *handle)
+{
+	struct stream *stream = stream_at(handle);
+
+	return stream ? &stream->collective : &default_collectives[gpusim_thread()->device];
 }
 
 int gpusim_stream_new(int priority, unsigned flags, void **handle)
@@ -109,8 +126,29 @@ int gpusim_stream_wait(void *handle, void *event_handle)
 		stream->capture = event->capture;
 		stream->graph = event->graph;
 	}
+	if (event->collective.meeting)
+		*collective_of(handle) = event->collective;
 	gpusim_unlock();
 	return GPUSIM_SUCCESS;
+}
+
+void gpusim_stream_collective(void *handle, struct gpusim_collective collective)
+{
+	if (!collective.meeting)
+		return;
+	gpusim_lock();
+	*collective_of(handle) = collective;
+	gpusim_unlock();
+}
+
+int gpusim_stream_query(void *handle)
+{
+	struct gpusim_collective collective;
+
+	gpusim_lock();
+	collective = *collective_of(handle);
+	gpusim_unlock();
+	return gpusim_collective_done(collective) ? GPUSIM_SUCCESS : GPUSIM_NOT_READY;
 }
 
 static uint64_t now_ns(void)
@@ -144,8 +182,23 @@ int gpusim_event_record(void *handle, void *stream_handle)
 	event->time_ns = now_ns();
 	event->capture = stream ? stream->capture : 0;
 	event->graph = stream ? stream->graph : NULL;
+	event->collective = *collective_of(stream_handle);
 	gpusim_unlock();
 	return GPUSIM_SUCCESS;
+}
+
+/* Everything is done at once, but for a collective that other ranks haven't come to. */
+int gpusim_event_query(void *handle)
+{
+	const struct event *event = handle;
+	struct gpusim_collective collective;
+
+	if (!event)
+		return GPUSIM_INVALID_VALUE;
+	gpusim_lock();
+	collective = event->collective;
+	gpusim_unlock();
+	return gpusim_collective_done(collective) ? GPUSIM_SUCCESS : GPUSIM_NOT_READY;
 }
 
 int gpusim_event_elapsed(float *milliseconds, void *start, void *end)
@@ -219,9 +272,22 @@ enum gpusim_capture gpusim_capture_status(void *handle, uint64_t *id, void **gra
 	return *id ? GPUSIM_CAPTURE_ACTIVE : GPUSIM_CAPTURE_NONE;
 }
 
+/* A kernel, a copy or a memset goes to the stream. */
+void gpusim_capture_add(void *handle)
+{
+	struct stream *stream = stream_at(handle);
+
+	if (!stream)
+		return;
+	gpusim_lock();
+	if (stream->graph)
+		stream->graph->nodes++;
+	gpusim_unlock();
+}
+
 int gpusim_graph_new(void **graph)
 {
-	*graph = calloc(1, 64);
+	*graph = calloc(1, sizeof(struct graph));
 	return *graph ? GPUSIM_SUCCESS : GPUSIM_OUT_OF_MEMORY;
 }
 
@@ -230,9 +296,17 @@ void gpusim_graph_free(void *graph)
 	free(graph);
 }
 
+uint64_t gpusim_graph_nodes(void *handle)
+{
+	const struct graph *graph = handle;
+
+	return graph->nodes;
+}
+
 void gpusim_synchronize(void)
 {
 	struct timespec moment = {.tv_nsec = SYNCHRONIZE_NS};
 
+	gpusim_meetings_wait();
 	nanosleep(&moment, NULL);
 }

@@ -8,6 +8,7 @@
 #include "sim/core/host.h"
 #include "sim/core/pool.h"
 #include "sim/core/space.h"
+#include "sim/core/stream.h"
 #include "sim/core/thread.h"
 #include "sim/core/vmm.h"
 #include "sim/standin.h"
@@ -124,7 +125,7 @@ SIM_EXPORT int cuMemcpy(void *to, const void *from, size_t size)
 
 SIM_EXPORT int cuMemcpyAsync(void *to, const void *from, size_t size, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cuMemcpy(to, from, size);
 }
 
@@ -166,7 +167,7 @@ SIM_EXPORT int cuMemsetD8_v2(void *to, unsigned char value, size_t count)
 
 SIM_EXPORT int cuMemsetD8Async(void *to, unsigned char value, size_t count, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cuMemsetD8_v2(to, value, count);
 }
 

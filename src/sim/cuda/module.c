@@ -6,6 +6,7 @@
 #include "sim/core/copy.h"
 #include "sim/core/device.h"
 #include "sim/core/shadow.h"
+#include "sim/core/stream.h"
 #include "sim/core/thread.h"
 #include "sim/standin.h"
 
@@ -218,7 +219,7 @@ SIM_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, 
 	(void)block_y;
 	(void)block_z;
 	(void)shared;
-	(void)stream;
+	gpusim_capture_add(stream);
 	launch(function, arguments, extra);
 	return GPUSIM_SUCCESS;
 }
@@ -232,10 +233,16 @@ SIM_EXPORT int cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsign
 			      stream, arguments, NULL);
 }
 
-SIM_EXPORT int cuLaunchKernelEx(const void *configuration, void *function, void **arguments,
-				void **extra)
+/* The beginning of CUlaunchConfig. */
+struct launch_configuration {
+	unsigned grid[3], block[3], shared;
+	void *stream;
+};
+
+SIM_EXPORT int cuLaunchKernelEx(const struct launch_configuration *configuration, void *function,
+				void **arguments, void **extra)
 {
-	(void)configuration;
+	gpusim_capture_add(configuration->stream);
 	launch(function, arguments, extra);
 	return GPUSIM_SUCCESS;
 }

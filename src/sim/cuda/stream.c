@@ -48,8 +48,7 @@ SIM_EXPORT int cuStreamGetId(void *stream, unsigned long long *number)
 
 SIM_EXPORT int cuStreamQuery(void *stream)
 {
-	(void)stream;
-	return GPUSIM_SUCCESS;
+	return gpusim_stream_query(stream);
 }
 
 SIM_EXPORT int cuStreamSynchronize(void *stream)
@@ -99,8 +98,7 @@ SIM_EXPORT int cuEventRecord(void *event, void *stream)
 
 SIM_EXPORT int cuEventQuery(void *event)
 {
-	(void)event;
-	return GPUSIM_SUCCESS;
+	return gpusim_event_query(event);
 }
 
 SIM_EXPORT int cuEventSynchronize(void *event)

@@ -14,7 +14,7 @@ SIM_EXPORT int cudaMemcpy(void *to, const void *from, size_t size, int kind)
 
 SIM_EXPORT int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemcpy(to, from, size, kind);
 }
 
@@ -30,7 +30,7 @@ SIM_EXPORT int cudaMemcpyPeer(void *to, int to_device, const void *from, int fro
 SIM_EXPORT int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
 				   size_t size, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemcpyPeer(to, to_device, from, from_device, size);
 }
 
@@ -45,7 +45,7 @@ SIM_EXPORT int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t 
 SIM_EXPORT int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 				 size_t width, size_t height, int kind, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
@@ -57,7 +57,7 @@ SIM_EXPORT int cudaMemset(void *to, int value, size_t size)
 
 SIM_EXPORT int cudaMemsetAsync(void *to, int value, size_t size, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemset(to, value, size);
 }
 
@@ -71,7 +71,7 @@ SIM_EXPORT int cudaMemset2D(void *to, size_t pitch, int value, size_t width, siz
 SIM_EXPORT int cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
 				 void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemset2D(to, pitch, value, width, height);
 }
 
@@ -90,6 +90,6 @@ SIM_EXPORT int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t s
 SIM_EXPORT int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size,
 				       size_t offset, int kind, void *stream)
 {
-	(void)stream;
+	gpusim_capture_add(stream);
 	return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
 }

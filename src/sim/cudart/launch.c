@@ -6,6 +6,7 @@
 #include "sim/core/conjunction.h"
 #include "sim/core/copy.h"
 #include "sim/core/properties.h"
+#include "sim/core/stream.h"
 #include "sim/core/thread.h"
 #include "sim/standin.h"
 
@@ -98,7 +99,7 @@ SIM_EXPORT int cudaLaunchKernel(const void *function, struct dimensions grid,
 	(void)grid;
 	(void)block;
 	(void)shared;
-	(void)stream;
+	gpusim_capture_add(stream);
 	gpusim_kernel(function, arguments);
 	return GPUSIM_SUCCESS;
 }
@@ -110,10 +111,17 @@ SIM_EXPORT int cudaLaunchCooperativeKernel(const void *function, struct dimensio
 	return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
 }
 
-SIM_EXPORT int cudaLaunchKernelExC(const void *configuration, const void *function,
-				   void **arguments)
+/* The beginning of cudaLaunchConfig_t. */
+struct launch_configuration {
+	struct dimensions grid, block;
+	size_t shared;
+	void *stream;
+};
+
+SIM_EXPORT int cudaLaunchKernelExC(const struct launch_configuration *configuration,
+				   const void *function, void **arguments)
 {
-	(void)configuration;
+	gpusim_capture_add(configuration->stream);
 	gpusim_kernel(function, arguments);
 	return GPUSIM_SUCCESS;
 }

@@ -52,8 +52,7 @@ SIM_EXPORT int cudaStreamGetDevice(void *stream, int *device)
 
 SIM_EXPORT int cudaStreamQuery(void *stream)
 {
-	(void)stream;
-	return GPUSIM_SUCCESS;
+	return gpusim_result(gpusim_stream_query(stream));
 }
 
 SIM_EXPORT int cudaStreamSynchronize(void *stream)
@@ -113,8 +112,7 @@ SIM_EXPORT int cudaEventRecordWithFlags(void *event, void *stream, unsigned flag
 
 SIM_EXPORT int cudaEventQuery(void *event)
 {
-	(void)event;
-	return GPUSIM_SUCCESS;
+	return gpusim_result(gpusim_event_query(event));
 }
 
 SIM_EXPORT int cudaEventSynchronize(void *event)

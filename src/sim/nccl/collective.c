@@ -1,20 +1,22 @@
 /*
  * NCCL's collectives.
  *
- * Nothing reaches another process.  What a rank would get from the others it gets from itself, as
+ * No data reaches another process.  What a rank would get from the others it gets from itself, as
  * far as its bytes are known: right whenever the ranks agree, which is what PyTorch compares at the
- * start.
+ * start.  But the ranks wait for each other when the program waits for the GPU.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim/core/copy.h"
+#include "sim/core/stream.h"
 #include "sim/nccl/nccl.h"
 #include "sim/standin.h"
 
 enum {
-	PENDING = 256
+	PENDING = 256,
+	JOINED = 32
 };
 
 /* A broadcast of the group under way. */
@@ -29,11 +31,21 @@ static _Thread_local struct broadcast pending[PENDING];
 static _Thread_local unsigned pending_count;
 static _Thread_local int group_depth;
 
+/* Meetings that were joined in the group.  Those beyond JOINED begin without the others. */
+static _Thread_local struct gpusim_meeting *joined[JOINED];
+static _Thread_local unsigned joined_count;
+
 static size_t bytes_of(size_t count, int type)
 {
 	static const uint8_t sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 	return type >= 0 && type < (int)sizeof(sizes) ? count * sizes[type] : count;
+}
+
+/* The stream is busy until all ranks have come. */
+static void arrive(struct nccl_comm *comm, void *stream)
+{
+	gpusim_stream_collective(stream, gpusim_meeting_arrive(comm->meeting));
 }
 
 static void move(void *to, const void *from, size_t size)
@@ -53,6 +65,17 @@ static void end_group(void)
 				move(pending[i].to, pending[own].to, pending[i].size);
 	}
 	pending_count = 0;
+	for (unsigned i = 0; i < joined_count; i++)
+		gpusim_meeting_wait(joined[i]);
+	joined_count = 0;
+}
+
+void nccl_await_ranks(struct gpusim_meeting *meeting)
+{
+	if (!group_depth)
+		gpusim_meeting_wait(meeting);
+	else if (joined_count < JOINED)
+		joined[joined_count++] = meeting;
 }
 
 SIM_EXPORT int ncclGroupStart(void)
@@ -74,9 +97,8 @@ SIM_EXPORT int ncclAllReduce(const void *from, void *to, size_t count, int type,
 			     struct nccl_comm *comm, void *stream)
 {
 	(void)operation;
-	(void)comm;
-	(void)stream;
 	move(to, from, bytes_of(count, type));
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 
@@ -84,9 +106,9 @@ SIM_EXPORT int ncclReduce(const void *from, void *to, size_t count, int type, in
 			  int root, struct nccl_comm *comm, void *stream)
 {
 	(void)operation;
-	(void)stream;
 	if (comm->rank == root)
 		move(to, from, bytes_of(count, type));
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 
@@ -95,11 +117,11 @@ SIM_EXPORT int ncclBroadcast(const void *from, void *to, size_t count, int type,
 {
 	size_t size = bytes_of(count, type);
 
-	(void)stream;
 	if (comm->rank == root)
 		move(to, from, size);
 	if (group_depth && pending_count < PENDING)
 		pending[pending_count++] = (struct broadcast){to, size, comm->rank == root};
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 
@@ -114,16 +136,19 @@ SIM_EXPORT int ncclAllGather(const void *from, void *to, size_t count, int type,
 {
 	size_t size = bytes_of(count, type);
 
-	(void)stream;
 	for (int rank = 0; rank < comm->size; rank++)
 		move((char *)to + size * (size_t)rank, from, size);
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 
 SIM_EXPORT int ncclGather(const void *from, void *to, size_t count, int type, int root,
 			  struct nccl_comm *comm, void *stream)
 {
-	return comm->rank == root ? ncclAllGather(from, to, count, type, comm, stream) : NCCL_OK;
+	if (comm->rank == root)
+		return ncclAllGather(from, to, count, type, comm, stream);
+	arrive(comm, stream);
+	return NCCL_OK;
 }
 
 SIM_EXPORT int ncclReduceScatter(const void *from, void *to, size_t count, int type, int operation,
@@ -132,24 +157,25 @@ SIM_EXPORT int ncclReduceScatter(const void *from, void *to, size_t count, int t
 	size_t size = bytes_of(count, type);
 
 	(void)operation;
-	(void)stream;
 	move(to, (const char *)from + size * (size_t)comm->rank, size);
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 
 SIM_EXPORT int ncclScatter(const void *from, void *to, size_t count, int type, int root,
 			   struct nccl_comm *comm, void *stream)
 {
-	if (comm->rank != root)
-		return NCCL_OK;
-	return ncclReduceScatter(from, to, count, type, 0, comm, stream);
+	if (comm->rank == root)
+		return ncclReduceScatter(from, to, count, type, 0, comm, stream);
+	arrive(comm, stream);
+	return NCCL_OK;
 }
 
 SIM_EXPORT int ncclAlltoAll(const void *from, void *to, size_t count, int type,
 			    struct nccl_comm *comm, void *stream)
 {
-	(void)stream;
 	move(to, from, bytes_of(count, type) * (size_t)comm->size);
+	arrive(comm, stream);
 	return NCCL_OK;
 }
 

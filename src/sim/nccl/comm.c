@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "sim/core/device.h"
+#include "sim/core/meeting.h"
 #include "sim/core/thread.h"
 #include "sim/nccl/nccl.h"
 #include "sim/standin.h"
@@ -26,7 +27,19 @@ static int new_comm(struct nccl_comm **comm, int size, int rank, int device)
 	*comm = calloc(1, sizeof(**comm));
 	if (!*comm)
 		return NCCL_SYSTEM_ERROR;
-	**comm = (struct nccl_comm){rank, size, device};
+	**comm = (struct nccl_comm){rank, size, device, NULL};
+	return NCCL_OK;
+}
+
+/* With the other ranks, which are processes of their own, or come next in this one's group. */
+static int join_comm(struct nccl_comm **comm, int size, int rank, const void *id)
+{
+	int error = new_comm(comm, size, rank, gpusim_thread()->device);
+
+	if (error || size == 1)
+		return error;
+	(*comm)->meeting = gpusim_meeting_join(id, size, rank);
+	nccl_await_ranks((*comm)->meeting);
 	return NCCL_OK;
 }
 
@@ -62,8 +75,7 @@ SIM_EXPORT int ncclGetUniqueId(struct unique_id *id)
 
 SIM_EXPORT int ncclCommInitRank(struct nccl_comm **comm, int size, struct unique_id id, int rank)
 {
-	(void)id;
-	return new_comm(comm, size, rank, gpusim_thread()->device);
+	return join_comm(comm, size, rank, &id);
 }
 
 SIM_EXPORT int ncclCommInitRankConfig(struct nccl_comm **comm, int size, struct unique_id id,
@@ -77,9 +89,8 @@ SIM_EXPORT int ncclCommInitRankScalable(struct nccl_comm **comm, int size, int r
 					struct unique_id *ids, void *config)
 {
 	(void)id_count;
-	(void)ids;
 	(void)config;
-	return new_comm(comm, size, rank, gpusim_thread()->device);
+	return join_comm(comm, size, rank, ids);
 }
 
 SIM_EXPORT int ncclCommInitAll(struct nccl_comm **comms, int count, const int *devices)
@@ -91,16 +102,19 @@ SIM_EXPORT int ncclCommInitAll(struct nccl_comm **comms, int count, const int *d
 	return error;
 }
 
-/* How many ranks have our color only they know; we tell the size of the whole. */
 SIM_EXPORT int ncclCommSplit(struct nccl_comm *comm, int color, int key, struct nccl_comm **split,
 			     void *config)
 {
+	struct gpusim_part part = {comm->size, comm->rank, {0}};
+	bool met = gpusim_meeting_split(comm->meeting, color, key, &part);
+
 	(void)config;
 	*split = NULL;
 	if (color == NO_COLOR)
 		return NCCL_OK;
-	return new_comm(split, comm->size, key >= 0 && key < comm->size ? key : comm->rank,
-			comm->device);
+	if (met)
+		return join_comm(split, part.size, part.rank, part.id);
+	return new_comm(split, comm->size, comm->rank, comm->device);
 }
 
 SIM_EXPORT int ncclCommFinalize(struct nccl_comm *comm)
@@ -111,6 +125,8 @@ SIM_EXPORT int ncclCommFinalize(struct nccl_comm *comm)
 
 SIM_EXPORT int ncclCommDestroy(struct nccl_comm *comm)
 {
+	if (comm)
+		gpusim_meeting_leave(comm->meeting);
 	free(comm);
 	return NCCL_OK;
 }
