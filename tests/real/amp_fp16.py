@@ -13,7 +13,7 @@ def main():
         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10),
     ).cuda()
     opt = torch.optim.AdamW(net.parameters(), lr=1e-3)
-    scaler = torch.amp.GradScaler("cuda")
+    scaler = torch.cuda.amp.GradScaler()
 
     for step in range(40):
         x = torch.randn(8, 3, 32, 32, device="cuda")

@@ -25,8 +25,8 @@ from harness import ROOT, Failure, Setup, Skip, arguments, setup_from, tail, tes
 from run import ALARMS, check_report  # noqa: E402
 
 CLEAN = ("JUMP", "SAWTOOTH", "PLATEAU", "NOISY", "STABLE")
+NEWEST = "2.15.0"
 OWN_HEADER = re.compile(r"^# (needs|launch|ranks): +(.+?)\s*$", re.MULTILINE)
-VERSION = "2.15.0"
 harness.TIMEOUT_S = 280
 
 WHAT_IS_THERE = """
@@ -41,20 +41,21 @@ def own_headers(program: Path) -> dict:
 
 
 def python_for(options) -> Path:
-    """The Python that sees the libraries, or the one with PyTorch alone."""
+    """Of 2.15.0 the Python that sees the libraries, or the one with PyTorch alone."""
     folders = [options.build.resolve(), ROOT / "build"]
-    names = [folder / venv / "bin/python" for venv in ("venv-real", "venv") for folder in folders]
+    venvs = ("venv-real", "venv") if options.torch == NEWEST else (f"venv-{options.torch}",)
+    names = [folder / venv / "bin/python" for venv in venvs for folder in folders]
     return next((name for name in names if name.exists()), names[-1])
 
 
-def look_for(setup: Setup, needs: list) -> None:
+def look_for(setup: Setup, wanted: str, needs: list) -> None:
     """Skips where the PyTorch is another one or a library is missing."""
     done = subprocess.run(
         [str(setup.python), "-c", WHAT_IS_THERE, *needs], capture_output=True, text=True
     )
     version, missing = (done.stdout.splitlines() or ["none"])[0], done.stdout.splitlines()[1:]
-    if done.returncode or version != VERSION:
-        raise Skip(f"needs PyTorch {VERSION}; {setup.python} has {version}")
+    if done.returncode or version != wanted:
+        raise Skip(f"needs PyTorch {wanted}; {setup.python} has {version}")
     if missing[0]:
         raise Skip(f"needs {missing[0]}; scripts/setup.sh --tests installs it")
 
@@ -114,6 +115,7 @@ def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path) ->
 
 def main() -> None:
     parser = arguments(__doc__)
+    parser.add_argument("--torch", default=NEWEST, help=f"PyTorch version (default: {NEWEST})")
     parser.add_argument("program", type=Path)
     options = parser.parse_args()
     options.python = options.python or python_for(options)
@@ -122,7 +124,7 @@ def main() -> None:
     want, headers = read_expectation(options.program.resolve()), own_headers(options.program)
     if want.verdicts == ("clean",):
         want.verdicts, want.forbid = CLEAN, ALARMS
-    look_for(setup, headers.get("needs", "").replace(",", " ").split())
+    look_for(setup, options.torch, headers.get("needs", "").replace(",", " ").split())
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
         wrong = run_program(setup, want, headers, Path(scratch).resolve())
     if wrong:
