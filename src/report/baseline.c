@@ -176,7 +176,8 @@ static bool is_trace(int fd)
 	char magic[sizeof(GPULEAK_MAGIC)];
 
 	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-	       memcmp(magic, GPULEAK_MAGIC, sizeof(magic)) == 0;
+	       (memcmp(magic, GPULEAK_MAGIC, sizeof(magic)) == 0 ||
+		memcmp(magic, GPULEAK_SLOTS_MAGIC, sizeof(magic)) == 0);
 }
 
 static int read_all(int fd, char *bytes, size_t size)

@@ -178,6 +178,10 @@ static struct json *device_object(struct report *report, const struct findings *
 	add_forecast(object, verdict);
 	add_series(object, device->device);
 	json_add_oom(object, report, device);
+	if (verdict->label == VERDICT_FRAGMENTATION)
+		json_add_fragmentation(object, report, device, false);
+	else
+		json_add_null(object, "fragmentation");
 	if (options->peak)
 		json_add_peak(object, report, device);
 	else

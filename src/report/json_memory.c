@@ -3,6 +3,7 @@
 #include "report/composition.h"
 #include "report/json_finding.h"
 #include "report/oom.h"
+#include "report/segments.h"
 
 enum {
 	ROWS_MAX = 1000
@@ -53,6 +54,8 @@ void json_add_oom(struct json *to, struct report *report, const struct findings 
 	json_add_integer(object, "cached", oom.cached);
 	json_add_integer(object, "leaked", oom.leaked);
 	json_add_where(object, "where", &report->snapshot, oom.place.where);
+	if (oom.cause == OOM_FRAGMENTATION && oom.open)
+		json_add_fragmentation(object, report, device, true);
 	if (oom.open)
 		add_composition(object, report, &oom.composition);
 	names_stack(&report->snapshot.names, oom.note->stack, &stack);
@@ -70,4 +73,34 @@ void json_add_peak(struct json *to, struct report *report, const struct findings
 	json_add_integer(object, "step", composition.step);
 	add_composition(object, report, &composition);
 	composition_release(&composition);
+}
+
+void json_add_fragmentation(struct json *to, struct report *report, const struct findings *device,
+			    bool at_oom)
+{
+	struct segments segments;
+	struct json *object;
+	struct place place = {0};
+	struct stack stack;
+	char setting[128];
+
+	if (!segments_find(&segments, report, device, at_oom)) {
+		json_add_null(to, "fragmentation");
+		return;
+	}
+	if (segments.last && names_stack(&report->snapshot.names, segments.last->stack, &stack))
+		place_of_stack(&place, &report->code, &stack);
+	object = json_add_object(to, "fragmentation");
+	json_add_string(object, "reason", segments_reason_name(segments.reason));
+	json_add_string(object, "setting", segments_setting(&segments, setting, sizeof(setting)));
+	json_add_integer(object, "known_segments", segments.known);
+	json_add_integer(object, "known_bytes", segments.known_bytes);
+	json_add_integer(object, "idle_segments", segments.idle);
+	json_add_integer(object, "idle_bytes", segments.idle_bytes);
+	json_add_integer(object, "partly_used_segments", segments.pieces);
+	json_add_integer(object, "partly_used_bytes", segments.pieces_bytes);
+	json_add_integer(object, "largest_piece", segments.largest_piece);
+	json_add_integer(object, "taken_despite_free", segments.despite);
+	json_add_integer(object, "taken_as_sizes_rose", segments.rising);
+	json_add_where(object, "last_taken", &report->snapshot, place.where);
 }

@@ -10,6 +10,10 @@
 /* Add "oom": null where the device never ran out of memory. */
 void json_add_oom(struct json *to, struct report *report, const struct findings *device);
 
+/* Add "fragmentation": what is reserved and not used, and why; null where it isn't known. */
+void json_add_fragmentation(struct json *to, struct report *report, const struct findings *device,
+			    bool at_oom);
+
 /* Add "peak". */
 void json_add_peak(struct json *to, struct report *report, const struct findings *device);
 

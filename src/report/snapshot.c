@@ -195,3 +195,33 @@ const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *
 		return NULL;
 	return &snapshot->evidence[item - 1];
 }
+
+static const struct snapshot_site *find_item(const struct snapshot_site *sites, size_t count,
+					     uint32_t item)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sites[middle].item < item)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && sites[low].item == item ? &sites[low] : NULL;
+}
+
+const struct snapshot_site *snapshot_site_of(const struct snapshot *snapshot, uint32_t item)
+{
+	const struct snapshot_site *site = find_item(snapshot->sites, snapshot->site_count, item);
+
+	return site ? site : find_item(snapshot->fresh, snapshot->fresh_count, item);
+}
+
+bool snapshot_site_is_segment(const struct snapshot *snapshot, uint32_t item)
+{
+	const struct snapshot_site *site = snapshot_site_of(snapshot, item);
+
+	return site && (site->flags & GPULEAK_SITE_SEGMENT);
+}

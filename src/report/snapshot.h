@@ -95,4 +95,10 @@ const struct snapshot_device *snapshot_device(const struct snapshot *snapshot,
 const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
 							 const struct snapshot_site *site);
 
+/* The site with this number, whether it has a version or is fresh; NULL: none. */
+const struct snapshot_site *snapshot_site_of(const struct snapshot *snapshot, uint32_t item);
+
+/* True of a site at which PyTorch's allocator takes segments from the GPU. */
+bool snapshot_site_is_segment(const struct snapshot *snapshot, uint32_t item);
+
 #endif

@@ -35,6 +35,10 @@ bool text_oom_leads(const struct terminal *terminal, struct report *report);
 void text_peak(const struct terminal *terminal, struct report *report,
 	       const struct findings *device, const struct options *options);
 
+/* What is reserved and not used, why, and what helps; `at_oom`: when memory ran out. */
+void text_segments(const struct terminal *terminal, struct report *report,
+		   const struct findings *device, bool at_oom);
+
 /* At most `max` rows of it. */
 void text_composition(const struct terminal *terminal, const struct report *report,
 		      const struct composition *composition, size_t max);

@@ -183,6 +183,8 @@ void text_device(const struct terminal *terminal, struct report *report,
 	print_headline(terminal, report, device);
 	print_sizes(terminal, device);
 	print_curve(terminal, device);
+	if (device->verdict.label == VERDICT_FRAGMENTATION)
+		text_segments(terminal, report, device, false);
 	text_oom(terminal, report, device);
 	if (options->peak)
 		text_peak(terminal, report, device, options);

@@ -116,13 +116,8 @@ void text_oom(const struct terminal *terminal, struct report *report, const stru
 	print_sizes(terminal, device, &oom);
 	terminal_space(terminal, indent);
 	fprintf(terminal->out, "cause: %s\n", oom_cause_text(&oom, device, cause, sizeof(cause)));
-	if (oom.cause == OOM_FRAGMENTATION) {
-		terminal_space(terminal, indent);
-		fputs("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lets free pieces serve "
-		      "larger "
-		      "requests\n",
-		      terminal->out);
-	}
+	if (oom.cause == OOM_FRAGMENTATION)
+		text_segments(terminal, report, device, true);
 	terminal_space(terminal, indent);
 	fputs("what was allocated then:\n", terminal->out);
 	text_composition(terminal, report, &oom.composition, 10);

@@ -5,8 +5,9 @@
 
 The program's comments say what must be told: "# memory:" of the simulated GPU, "# exit:" of the
 program, "# cause:" of its OutOfMemoryError, "# caught:" so many that didn't end it. A line with
-"# <- here" could not be served; "# <- most" is the line that holds most. The program prints its
-peak as PyTorch counts it.
+"# <- here" could not be served; "# <- most" is the line that holds most. "# verdict:" of the device,
+"# reason:" of its fragmentation, "# helps:" the settings that the report names, each of which must
+help. The program prints its peak and its reserve as PyTorch counts them.
 
 Exit 0: as expected. 1: not. 77: PyTorch or the built programs are not there.
 """
@@ -20,7 +21,9 @@ from harness import Failure, arguments, setup_from, tail, test_main
 
 
 def headers(text: str) -> dict:
-    return dict(re.findall(r"^# (memory|exit|cause|caught): (\S+)$", text, re.M))
+    """Each as text; "helps" is a list."""
+    found = re.findall(r"^# (memory|exit|cause|caught|verdict|reason|helps): (\S+)$", text, re.M)
+    return {**dict(found), "helps": [value for name, value in found if name == "helps"]}
 
 
 def line_with(text: str, mark: str):
@@ -69,6 +72,34 @@ def check_text(report: str, want: dict) -> list:
     return []
 
 
+def printed(name: str, output: str) -> int:
+    return int(re.search(rf"^{name} (\d+)$", output, re.M)[1])
+
+
+def check_fragmentation(found: dict, want: dict) -> list:
+    if not found:
+        return ["why memory is fragmented; got nothing"]
+    wrong = []
+    named = [s for s in re.split(", or ", found["setting"] or "") if s]
+    if found["reason"] != want["reason"]:
+        wrong.append(f"reason {want['reason']}; got {found['reason']}")
+    if named != want["helps"]:
+        wrong.append(f"settings {want['helps']}; got {named}")
+    return wrong
+
+
+def check_helps(setup, program: Path, want: dict, out: Path, before: str) -> list:
+    """With a setting that the report names the program ends well, or reserves a third less."""
+    wrong = []
+    for setting in want["helps"]:
+        command = setup.run_command([program], trace=False, memory=want["memory"])
+        done = setup.execute(command, out, {"PYTORCH_CUDA_ALLOC_CONF": setting})
+        less = printed("reserved", done.stdout) < 2 / 3 * printed("reserved", before)
+        if done.returncode or ("cause" not in want and not less):
+            wrong.append(f"{setting} to help; got exit code {done.returncode}\n{tail(done.stdout)}")
+    return wrong
+
+
 def main() -> None:
     options = arguments(__doc__)
     options.add_argument("program", type=Path)
@@ -83,11 +114,17 @@ def main() -> None:
         if done.returncode not in (int(want["exit"]), 101):
             raise Failure(f"exit code {want['exit']}; got {done.returncode}\n{tail(done.stdout + done.stderr)}")
         report, _ = setup.read(trace, "--peak")
+        wrong = check_helps(setup, program, want, Path(folder) / "none.bin", done.stdout)
         plain = subprocess.run([setup.report, "--peak", trace], stdout=subprocess.PIPE, text=True)
 
     device = report["devices"][0]
-    peak = int(re.search(r"^peak (\d+)$", done.stdout, re.M)[1])
-    wrong = check_text(plain.stdout, want)
+    peak = printed("peak", done.stdout)
+    wrong += check_text(plain.stdout, want)
+    if device["verdict"] != want.get("verdict", device["verdict"]):
+        wrong.append(f"verdict {want['verdict']}; got {device['verdict']}")
+    if "reason" in want:
+        of = device["oom"] if "cause" in want else device
+        wrong += check_fragmentation(of["fragmentation"], want)
     if device["peak"]["bytes"] != peak:
         wrong.append(f"a peak of {peak} bytes, as PyTorch says; got {device['peak']['bytes']}")
     wrong += check_made_of("the peak", device["peak"], peak, None if "cause" in want else line_with(text, "most"))

@@ -3,6 +3,9 @@
 # memory: 1G
 # exit: 1
 # cause: fragmentation
+# reason: pieces
+# helps: expandable_segments:True
+# helps: max_split_size_mb:21
 
 import atexit
 
@@ -10,6 +13,7 @@ import torch
 from torch import nn
 
 MIB = 1 << 20
+atexit.register(lambda: print(f"reserved {torch.cuda.memory_reserved()}"))
 atexit.register(lambda: print(f"peak {torch.cuda.max_memory_allocated()}"))
 
 

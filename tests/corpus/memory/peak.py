@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 MIB = 1 << 20
+atexit.register(lambda: print(f"reserved {torch.cuda.memory_reserved()}"))
 atexit.register(lambda: print(f"peak {torch.cuda.max_memory_allocated()}"))
 
 
