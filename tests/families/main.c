@@ -4,6 +4,9 @@
  *
  *   families [--suite NAME]... [--seeds N] [--first N] [--held-out] [--only FAMILY]
  *            [--json FILE] [--verbose]
+ *   families ... --count         how many traces of families, compositions and renewal these are
+ *   families ... --events N      the N-th, from 1, as events for tests/programs/replay; on
+ *                                standard error what is true of it
  *
  * Exits 1 when a goal is missed.
  */
@@ -20,6 +23,8 @@ struct options {
 	const char *suite; /* NULL: all */
 	const char *json;
 	bool verbose;
+	bool count;
+	uint32_t events; /* the trace to write, from 1; 0: none */
 	struct seeds seeds;
 };
 
@@ -27,7 +32,7 @@ static int usage(void)
 {
 	fprintf(stderr, "usage: families [--suite families|compositions|renewal|stability|rates] "
 			"[--seeds N] [--first N] [--held-out] [--only FAMILY] [--json FILE] "
-			"[--verbose]\n");
+			"[--verbose] [--count | --events N]\n");
 	return 2;
 }
 
@@ -41,6 +46,8 @@ static bool parse_one(struct options *options, const char *name, const char *val
 		options->seeds.first += strtoull(value, NULL, 10);
 	else if (strcmp(name, "--only") == 0)
 		options->seeds.only = value;
+	else if (strcmp(name, "--events") == 0)
+		options->events = (uint32_t)strtoul(value, NULL, 10);
 	else if (strcmp(name, "--json") == 0)
 		options->json = value;
 	else
@@ -53,6 +60,8 @@ static bool parse(struct options *options, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--verbose") == 0)
 			options->verbose = true;
+		else if (strcmp(argv[i], "--count") == 0)
+			options->count = true;
 		else if (strcmp(argv[i], "--held-out") == 0)
 			options->seeds.first += SEEDS_HELD_OUT;
 		else if (i + 1 == argc || !parse_one(options, argv[i], argv[i + 1]))
@@ -109,6 +118,30 @@ static bool write_json(const struct scores *scores, const char *path)
 	return fclose(file) == 0;
 }
 
+/* The traces that can be written as events: all that are judged by their end alone. */
+static void play_all(struct scores *scores, const struct options *options, const struct seeds *many)
+{
+	if (wanted(options, "families"))
+		suite_families(scores, &options->seeds);
+	if (wanted(options, "compositions"))
+		suite_compositions(scores, many);
+	if (wanted(options, "renewal"))
+		suite_renewal(scores, many);
+}
+
+static int write_events(struct scores *scores, const struct options *options,
+			const struct seeds *many)
+{
+	struct events events = {.list = stdout, .truth = stderr};
+
+	scores->events = &events;
+	scores->wanted = options->events;
+	play_all(scores, options, many);
+	if (options->count)
+		printf("%u\n", scores->played);
+	return scores->wanted <= scores->played ? 0 : 2;
+}
+
 int main(int argc, char **argv)
 {
 	static struct scores scores;
@@ -122,6 +155,8 @@ int main(int argc, char **argv)
 	scores.verbose = options.verbose;
 	many = options.seeds;
 	many.count *= 20;
+	if (options.count || options.events)
+		return write_events(&scores, &options, &many);
 	if (wanted(&options, "families")) {
 		suite_families(&scores, &options.seeds);
 		good &= suite_met(&scores, "families", 0.99, 0);

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "events.h"
 #include "ledger.h"
 
 enum {
@@ -32,6 +33,10 @@ struct scores {
 	struct score score[SCORES_MAX];
 	uint32_t count;
 	bool verbose; /* print each trace that isn't accepted */
+	/* Nothing is judged: the traces are counted, and the events of one are written. */
+	struct events *events; /* NULL: judge */
+	uint32_t played;
+	uint32_t wanted; /* the one whose events are written, from 1 */
 };
 
 struct score *scores_of(struct scores *scores, const char *suite, const char *family);

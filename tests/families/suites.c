@@ -31,6 +31,23 @@ uint32_t trace_steps(uint64_t seed, uint32_t least, uint32_t most)
 	return (uint32_t)chance_log(&world, least, most + 0.99);
 }
 
+/* For others to judge: the history as events. */
+static void write_events(struct scores *scores, struct score *score, uint64_t seed, uint64_t name,
+			 uint32_t steps, void (*build)(struct world *, const void *),
+			 const void *what)
+{
+	static struct world world;
+	struct sink sink = events_sink(scores->events);
+
+	if (++scores->played != scores->wanted)
+		return;
+	world_init(&world, seed, steps, &sink);
+	build(&world, what);
+	world_run(&world);
+	events_truth(scores->events, &world, score->name, name);
+	world_release(&world);
+}
+
 static void play(struct scores *scores, struct score *score, uint64_t seed, uint64_t name,
 		 uint32_t steps, void (*build)(struct world *, const void *), const void *what)
 {
@@ -38,6 +55,10 @@ static void play(struct scores *scores, struct score *score, uint64_t seed, uint
 	static struct ledger ledger;
 	struct sink sink;
 
+	if (scores->events) {
+		write_events(scores, score, seed, name, steps, build, what);
+		return;
+	}
 	ledger_init(&ledger);
 	sink = ledger_sink(&ledger);
 	world_init(&world, seed, steps, &sink);

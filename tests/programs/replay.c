@@ -35,6 +35,7 @@
 #include "gpuleak/gpuleak.h"
 
 #include "fake.h"
+#include "leaf_calls.h"
 #include "replay_sizes.h"
 #include "site_stack.h"
 
@@ -72,7 +73,7 @@ static void alloc(const struct line *line)
 	int device = (int)line->fields[0];
 	uint64_t address = line->fields[1], size = line->fields[2];
 
-	fake_alloc_at(device, address, size);
+	leaf_alloc((uint32_t)line->fields[3], device, address, size);
 	expect_report(device, address, (int64_t)size);
 	sizes_put(address, size);
 }
