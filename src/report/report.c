@@ -127,9 +127,8 @@ uint64_t report_events(const struct report *report)
 {
 	const struct snapshot *snapshot = &report->snapshot;
 
-	if (snapshot->mark.events > snapshot->events_kept)
-		return snapshot->mark.events;
-	return snapshot->events_kept;
+	/* The ring has marks as well, and events after the last of them: no total depends on it. */
+	return snapshot->mark.mark ? snapshot->mark.events : snapshot->events_kept;
 }
 
 uint64_t report_duration(const struct report *report)
