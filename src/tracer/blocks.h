@@ -9,12 +9,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define BLOCK_SIZE_MAX ((1ull << 40) - 1)
+#define BLOCK_SITE_MAX ((1u << 24) - 1)
+
+/* 20 bytes and not 24: tables of a million of them are two thirds of our memory. */
 struct block {
 	uint64_t address; /* 0: no block */
-	uint64_t size;	  /* bytes */
-	uint32_t site;	  /* the ledger's number of it */
+	uint64_t what;	  /* see block_size() and block_site() */
 	uint32_t birth;	  /* step */
-};
+} __attribute__((packed, aligned(4)));
+_Static_assert(sizeof(struct block) == 20, "see above");
+
+/* `size` up to BLOCK_SIZE_MAX, `site` up to BLOCK_SITE_MAX. */
+static inline struct block block_make(uint64_t address, uint64_t size, uint32_t site,
+				      uint32_t birth)
+{
+	return (struct block){address, size << 24 | site, birth};
+}
+
+/* Bytes. */
+static inline uint64_t block_size(const struct block *block)
+{
+	return block->what >> 24;
+}
+
+/* The ledger's number of its site. */
+static inline uint32_t block_site(const struct block *block)
+{
+	return (uint32_t)block->what & BLOCK_SITE_MAX;
+}
 
 /*
  * Growing moves a few blocks with each call, since PyTorch's mutex is held: all at

@@ -225,24 +225,24 @@ static void hold(struct ledger *ledger, const struct block *block, uint64_t resi
 		trace_count(&trace.state->dropped_events);
 		return;
 	}
-	held->site = block->site;
+	held->site = block_site(block);
 	held->birth = block->birth;
-	held->size = block->size;
+	held->size = block_size(block);
 	held->resized = resized;
 }
 
 static void site_free(struct ledger *ledger, const struct block *block)
 {
-	struct ledger_site *site = ledger_site(ledger, block->site);
+	struct ledger_site *site = ledger_site(ledger, block_site(block));
 
 	ledger_note_peak(ledger, site);
 	site->frees++;
 	site->live_blocks--;
-	site->live_bytes -= block->size;
-	touch(ledger, site, block->site);
+	site->live_bytes -= block_size(block);
+	touch(ledger, site, block_site(block));
 	if (block->birth == ledger->step) {
 		site->born--;
-		site->born_bytes -= block->size;
+		site->born_bytes -= block_size(block);
 		site->temporaries++;
 	} else {
 		hold(ledger, block, 0);
@@ -258,38 +258,39 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 						       struct block_table *table,
 						       const struct block *older, uint64_t size)
 {
-	struct ledger_site *site = ledger_site(ledger, older->site);
-	struct block kept = *older;
+	struct ledger_site *site = ledger_site(ledger, block_site(older));
+	struct block kept = block_make(older->address, size, block_site(older), older->birth);
 	struct block replaced;
 
 	trace_count(&trace.state->replaced);
 	ledger_note_peak(ledger, site);
-	site->live_bytes += size - older->size;
+	site->live_bytes += size - block_size(older);
 	if (older->birth == ledger->step)
-		site->born_bytes += size - older->size;
-	else if (size != older->size)
+		site->born_bytes += size - block_size(older);
+	else if (size != block_size(older))
 		hold(ledger, older, size);
-	kept.size = size;
 	blocks_put(table, &kept, &replaced);
-	touch(ledger, site, older->site);
+	touch(ledger, site, block_site(older));
 }
 
 /* The block's site, and by how much that one's live bytes grew. */
 static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
 			  uint64_t address, uint64_t size, uint64_t *grown)
 {
-	struct block block = {address, size, site, ledger->step};
+	struct block block = block_make(address, size, site, ledger->step);
 	struct block replaced;
 
 	*grown = 0;
-	if (site == GPULEAK_SITE_NONE || !blocks_put(table, &block, &replaced)) {
+	/* GPULEAK_SITE_NONE is above any. */
+	if (site > BLOCK_SITE_MAX || size > BLOCK_SIZE_MAX ||
+	    !blocks_put(table, &block, &replaced)) {
 		trace_count(&trace.state->dropped_blocks);
 		return GPULEAK_SITE_NONE;
 	}
 	if (replaced.address) {
-		*grown = size - replaced.size;
+		*grown = size - block_size(&replaced);
 		keep_older(ledger, table, &replaced, size);
-		return replaced.site;
+		return block_site(&replaced);
 	}
 	*grown = size;
 	site_alloc(ledger, site, size);
@@ -339,7 +340,7 @@ void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, u
 	ledger->events++;
 	set_reserved(ledger, reserved);
 	if (blocks_take(&ledger->torch_blocks, address, &block)) {
-		site = file_site(ledger, block.site);
+		site = file_site(ledger, block_site(&block));
 		site_free(ledger, &block);
 	} else {
 		trace_count(&trace.state->unknown_frees);
@@ -397,14 +398,15 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 /* empty_cache() gives segments back without a report of the allocator's. */
 static void cuda_freed(struct ledger *ledger, const struct block *block)
 {
-	uint32_t file = file_site(ledger, block->site);
+	uint32_t file = file_site(ledger, block_site(block));
 
 	site_free(ledger, block);
-	write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address, -(int64_t)block->size, file);
+	write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address, -(int64_t)block_size(block),
+		    file);
 	if (!is_segment(file))
-		ledger_set_outside(ledger, ledger->outside - block->size);
-	else if (ledger->reserved >= block->size)
-		set_reserved(ledger, ledger->reserved - block->size);
+		ledger_set_outside(ledger, ledger->outside - block_size(block));
+	else if (ledger->reserved >= block_size(block))
+		set_reserved(ledger, ledger->reserved - block_size(block));
 }
 
 bool ledger_cuda_free(struct ledger *ledger, uint64_t address)

@@ -21,13 +21,13 @@ static uint64_t address_of(unsigned i)
 
 static void put(unsigned i, uint32_t step)
 {
-	struct block block = {address_of(i), (uint64_t)i * 8 + step, i, step};
+	struct block block = block_make(address_of(i), (uint64_t)i * 8 + step, i, step);
 	struct block replaced;
 
 	EXPECT(blocks_put(&table, &block, &replaced));
 	EXPECT_U64(replaced.address, model[i].address);
 	if (replaced.address)
-		EXPECT_U64(replaced.size, model[i].size);
+		EXPECT_U64(block_size(&replaced), block_size(&model[i]));
 	model[i] = block;
 }
 
@@ -38,15 +38,31 @@ static void take(unsigned i)
 
 	EXPECT_U64(taken, model[i].address != 0);
 	if (taken) {
-		EXPECT_U64(block.size, model[i].size);
-		EXPECT_U64(block.site, i);
+		EXPECT_U64(block_size(&block), block_size(&model[i]));
+		EXPECT_U64(block_site(&block), i);
 		EXPECT_U64(block.birth, model[i].birth);
 	}
 	model[i].address = 0;
 }
 
+/* The largest size and site share a word. */
+static void packing_keeps_all(void)
+{
+	struct block block = block_make(UINT64_MAX, BLOCK_SIZE_MAX, BLOCK_SITE_MAX, UINT32_MAX);
+
+	EXPECT_U64(block.address, UINT64_MAX);
+	EXPECT_U64(block_size(&block), BLOCK_SIZE_MAX);
+	EXPECT_U64(block_site(&block), BLOCK_SITE_MAX);
+	EXPECT_U64(block.birth, UINT32_MAX);
+	block = block_make(1, BLOCK_SIZE_MAX, 0, 0);
+	EXPECT_U64(block_site(&block), 0);
+	block = block_make(1, 0, BLOCK_SITE_MAX, 0);
+	EXPECT_U64(block_size(&block), 0);
+}
+
 int main(void)
 {
+	packing_keeps_all();
 	uint32_t live = 0;
 
 	srand(1);
