@@ -230,11 +230,35 @@ static bool in_path(const char *program)
 	return there;
 }
 
-static const char *python_to_check(int argc, char **argv)
+/* What follows `gpuleak check`. */
+struct check_options {
+	const char *python;
+	bool sim, all;
+};
+
+static int check_options_parse(struct check_options *options, int argc, char **argv)
 {
-	if (argc > 1)
-		return argv[argc - 1];
-	return in_path("python") ? "python" : "python3";
+	*options = (struct check_options){0};
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--sim") == 0) {
+			options->sim = true;
+		} else if (strcmp(argv[i], "--all") == 0) {
+			options->all = true;
+		} else if (argv[i][0] == '-' || options->python) {
+			say("check does not take %s: gpuleak check [--sim [--all]] [python]",
+			    argv[i]);
+			return -1;
+		} else {
+			options->python = argv[i];
+		}
+	}
+	if (options->all && !options->sim) {
+		say("check: --all names the functions that --sim lists: add --sim");
+		return -1;
+	}
+	if (!options->python)
+		options->python = in_path("python") ? "python" : "python3";
+	return 0;
 }
 
 /* The first line is the answer. */
@@ -279,11 +303,10 @@ static void check_training(struct findings *findings, const struct parts *parts,
 		      text_format("sim/libgpuleak-sim.so is not there: run scripts/setup.sh"));
 }
 
-int command_check(int argc, char **argv)
+static int check_machine(const char *python)
 {
 	struct findings findings = {0};
 	struct probe *probes = calloc(2, sizeof(*probes));
-	const char *python = python_to_check(argc, argv);
 	bool works[2] = {false, false};
 	struct parts parts;
 	int code;
@@ -303,4 +326,13 @@ int command_check(int argc, char **argv)
 	parts_release(&parts);
 	free(probes);
 	return code;
+}
+
+int command_check(int argc, char **argv)
+{
+	struct check_options options;
+
+	if (check_options_parse(&options, argc, argv) < 0)
+		return EXIT_NOT_DONE;
+	return options.sim ? check_sim(options.python, options.all) : check_machine(options.python);
 }

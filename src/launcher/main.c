@@ -18,7 +18,9 @@ static const struct command {
 } commands[] = {
 	{"run", command_run, "run a program with the tracer in it, and report"},
 	{"lib", command_lib, "print the tracer's path, for LD_PRELOAD=$(gpuleak lib)"},
-	{"check", command_check, "say what works on this machine"},
+	{"check", command_check,
+	 "say what works on this machine; with --sim, what the simulated GPU\n"
+	 "            has of the functions that PyTorch imports from CUDA"},
 	{"help", command_help, "explain a command: gpuleak help run"},
 	{"version", command_version, "print the version"},
 };

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Make the stubs and the linker's version script of one stand-in library.
 
-    generate.py LIST SONAME OUTPUT.c OUTPUT.map [SOURCE.c ...]
+    generate.py LIST SONAME OUTPUT.c OUTPUT.map UNSUPPORTED [SOURCE.c ...]
 
 LIST names the functions; docs/simulated-gpu.md has its form. What the hand-written SOURCEs export
-is exported as well. A stub is weak, so that a hand-written function of that name takes its place.
+are exported as well. A stub is weak, so that a hand-written function of that name takes its place.
+UNSUPPORTED gets the names of the stubs that say "not supported"; `gpuleak check --sim` reads it.
 """
 from __future__ import annotations
 
@@ -120,13 +121,15 @@ static char handle[4096] UNUSED;
 
 
 def main() -> None:
-    list_path, soname, c_path, map_path, *sources = sys.argv[1:]
+    list_path, soname, c_path, map_path, unsupported_path, *sources = sys.argv[1:]
     library = read_list(Path(list_path), soname)
     text = PROLOGUE.format(list=Path(list_path).name)
     for function in library.functions:
         text += stub(function, soname, library.error) + "\n"
     Path(c_path).write_text(text)
 
+    Path(unsupported_path).write_text("".join(
+        f"{function.name}\n" for function in library.functions if function.kind == "unsupported"))
     names = {function.name for function in library.functions}
     for source in sources:
         names.update(EXPORT.findall(Path(source).read_text()))

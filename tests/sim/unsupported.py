@@ -19,6 +19,7 @@ if len(sys.argv) == 1 and "CHILD" not in os.environ:
     for name in ("cudaGraphAddNode", "cuGreenCtxCreate", "cuNeverHeardOf"):
         expect(any(f"{name} of libcu" in line for line in lines), name)
     expect(all("issue tracker" in line for line in lines))
+    expect(all(line.endswith(torch.__version__) for line in lines), child.stderr)
     sys.exit(result())
 
 torch.cuda.init()
