@@ -32,9 +32,9 @@ void gpuleak_step(void);
 void gpuleak_mark(const char *phase);
 
 /*
- * Stop recording, and go on.  Not nested.  In between, the hooks only pass calls
- * on: blocks allocated then are unknown, and blocks freed then seem alive, so pause
- * around measurements, not around a part of a training.
+ * Stop recording, and go on.  Not nested.  In between, allocations are only passed on:
+ * nothing is known of them later.  Blocks that were recorded before are freed as ever, and
+ * no step ends.
  */
 void gpuleak_pause(void);
 void gpuleak_resume(void);

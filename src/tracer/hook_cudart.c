@@ -81,7 +81,7 @@ EXPORT cudaError_t cudaMalloc(void **ptr, size_t size)
 /* Addresses of all devices lie in one space, so the first that knows it is right. */
 static void note_free(const void *ptr)
 {
-	if (!ptr || !tracer_recording())
+	if (!ptr || !(tracer_recording() || tracer_paused()))
 		return;
 	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
 		struct ledger *ledger = ledger_if_used(i);

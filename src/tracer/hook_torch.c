@@ -31,13 +31,30 @@ enum {
 	C10_DEVICE_CUDA = 1
 };
 
+/* While recording is paused: a block that was recorded before it is freed, or none. */
+__attribute__((cold, noinline)) static bool note_free_meanwhile(void *ptr, int64_t size,
+								uint64_t allocated,
+								uint64_t reserved,
+								struct c10_device device)
+{
+	struct ledger *ledger = device.index < 0 ? NULL : ledger_if_used((unsigned)device.index);
+
+	return ledger && ledger_torch_free_known(ledger, (uintptr_t)ptr, 0 - (uint64_t)size,
+						 allocated, reserved);
+}
+
 static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
 		       struct c10_device device)
 {
 	struct ledger *ledger;
 	struct stack *stack;
 
-	if (device.type != C10_DEVICE_CUDA || size == 0 || !tracer_take_event())
+	if (device.type != C10_DEVICE_CUDA || size == 0)
+		return;
+	if (size < 0 && tracer_paused() &&
+	    note_free_meanwhile(ptr, size, allocated, reserved, device))
+		return;
+	if (!tracer_take_event())
 		return;
 	ledger = ledger_of(device.index);
 	stack = thread_stack();

@@ -330,24 +330,48 @@ void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, 
 	pthread_mutex_unlock(&ledger->lock);
 }
 
+/* `block`: the ledger's own, taken out; NULL: none that it knew. */
+static inline void torch_freed(struct ledger *ledger, const struct block *block, uint64_t address,
+			       uint64_t size, struct ring_totals now)
+{
+	uint32_t site = block ? file_site(ledger, block_site(block)) : GPULEAK_SITE_NONE;
+
+	ledger->events++;
+	set_reserved(ledger, now.reserved);
+	if (block)
+		site_free(ledger, block);
+	else
+		trace_count(&trace.state->unknown_frees);
+	write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
+	ledger_set_allocated(ledger, now.allocated);
+}
+
 void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
 		       uint64_t reserved)
 {
 	struct block block;
-	uint32_t site = GPULEAK_SITE_NONE;
+	bool known;
 
 	pthread_mutex_lock(&ledger->lock);
-	ledger->events++;
-	set_reserved(ledger, reserved);
-	if (blocks_take(&ledger->torch_blocks, address, &block)) {
-		site = file_site(ledger, block_site(&block));
-		site_free(ledger, &block);
-	} else {
-		trace_count(&trace.state->unknown_frees);
-	}
-	write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
-	ledger_set_allocated(ledger, allocated);
+	known = blocks_take(&ledger->torch_blocks, address, &block);
+	torch_freed(ledger, known ? &block : NULL, address, size,
+		    (struct ring_totals){allocated, reserved});
 	pthread_mutex_unlock(&ledger->lock);
+}
+
+bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t size,
+			     uint64_t allocated, uint64_t reserved)
+{
+	struct block block;
+	bool known;
+
+	pthread_mutex_lock(&ledger->lock);
+	known = blocks_take(&ledger->torch_blocks, address, &block);
+	if (known)
+		torch_freed(ledger, &block, address, size,
+			    (struct ring_totals){allocated, reserved});
+	pthread_mutex_unlock(&ledger->lock);
+	return known;
 }
 
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,

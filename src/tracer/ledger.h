@@ -101,6 +101,10 @@ void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, 
 			uint64_t reserved, const struct stack *stack);
 void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
 		       uint64_t reserved);
+/* As ledger_torch_free(), for a block that the ledger knows; false for another, and nothing done.
+ */
+bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t size,
+			     uint64_t allocated, uint64_t reserved);
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
 		      const struct stack *stack);
 

@@ -40,6 +40,12 @@ static inline bool tracer_recording(void)
 	return __atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE) == TRACER_RECORDING;
 }
 
+/* Allocations are passed by; frees of blocks that were recorded still count. */
+static inline bool tracer_paused(void)
+{
+	return __atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE) == TRACER_PAUSED;
+}
+
 /*
  * Make the trace ready, at a moment when no lock of the target's is held: files
  * are made and symbols looked up.  Cheap when there is nothing to do.  Keeps errno.

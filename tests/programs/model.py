@@ -130,7 +130,8 @@ class Model:
             totals[0] = (totals[0] - size) % (1 << 64)
         if size == 0:
             return
-        if self.paused:
+        known = number in self.devices and address in self.devices[number].torch
+        if self.paused and not (kind == "f" and known):
             self.state["paused_events"] += bool(self.devices)
             return
         device = self.device(number)
@@ -175,8 +176,6 @@ class Model:
     def _cuda_free(self, kind, address, event):
         if kind == "G":
             self.totals[event[1]][1] -= event[3]
-        if self.paused:
-            return
         for _number, device in sorted(self.devices.items()):
             if address in device.cuda:
                 size = device.cuda[address].size
