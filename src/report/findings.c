@@ -155,6 +155,7 @@ struct group_key {
 	uint8_t source;
 	bool segment;
 	bool pooled;
+	uint64_t callers; /* of a leak: two callers of one helper are two of them */
 	const struct rule *rule;
 };
 
@@ -177,6 +178,7 @@ static struct group_key group_key(const struct findings *findings, size_t i)
 	const struct verdict_site *site = &findings->sites[i];
 	const struct verdict_site *pool = pool_of(findings, i);
 	bool pooled = findings->pooled[i];
+	bool grows = site->label == VERDICT_LEAK || site->label == VERDICT_GROWING;
 
 	return (struct group_key){
 		.where = pooled && findings->pool_is_one ? NULL : findings->places[i].where,
@@ -185,6 +187,7 @@ static struct group_key group_key(const struct findings *findings, size_t i)
 		.source = findings->origins[i]->source,
 		.segment = is_segment(findings->origins[i]),
 		.pooled = pooled,
+		.callers = !pool && grows ? findings->places[i].callers : 0,
 		.rule = findings->rules[i],
 	};
 }
@@ -193,8 +196,8 @@ static bool same_group(const struct names *names, const struct group_key *a,
 		       const struct group_key *b)
 {
 	return a->label == b->label && a->birth == b->birth && a->source == b->source &&
-	       a->segment == b->segment && a->pooled == b->pooled && a->rule == b->rule &&
-	       place_frames_same(names, a->where, b->where);
+	       a->segment == b->segment && a->pooled == b->pooled && a->callers == b->callers &&
+	       a->rule == b->rule && place_frames_same(names, a->where, b->where);
 }
 
 static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
@@ -264,7 +267,8 @@ static void groups_release(struct groups *groups)
 static size_t find_slot(const struct findings *findings, const struct names *names,
 			const struct group_key *key, const struct groups *groups)
 {
-	uint64_t hash = place_frame_hash(names, key->where) ^ (key->label + 31ull * key->birth);
+	uint64_t hash = place_frame_hash(names, key->where) ^ (key->label + 31ull * key->birth) ^
+			key->callers;
 	size_t slot = (size_t)((hash * 0x9e3779b97f4a7c15ull) >> 20) & groups->mask;
 	unsigned compared = 0;
 

@@ -16,6 +16,12 @@ const char *forecast_text(const struct findings *device, char buffer[FORECAST_SI
 		return buffer;
 	snprintf(buffer, FORECAST_SIZE, "%s a step",
 		 verdict_size_text(verdict->bytes_per_step, size, sizeof(size)));
+	used = strlen(buffer);
+	if (verdict->named.steps_missing)
+		snprintf(buffer + used, FORECAST_SIZE - used,
+			 "; a verdict needs about %s more step%s",
+			 verdict_count_text(verdict->named.steps_missing, step, sizeof(step)),
+			 verdict->named.steps_missing == 1 ? "" : "s");
 	if (!verdict->full_at_step)
 		return buffer;
 	used = strlen(buffer);

@@ -176,6 +176,10 @@ static struct json *device_object(struct report *report, const struct findings *
 	add_sizes(object, "reserved", at->first_reserved, at->reserved, at->peak_reserved);
 	add_integer_if(object, "capacity", device->device->capacity);
 	add_forecast(object, verdict);
+	if (verdict->label == VERDICT_SAWTOOTH && device->device->capacity)
+		json_add_bool(object, "reaches_ceiling", verdict->reaches_ceiling);
+	else
+		json_add_null(object, "reaches_ceiling");
 	add_series(object, device->device);
 	json_add_oom(object, report, device);
 	if (verdict->label == VERDICT_FRAGMENTATION)

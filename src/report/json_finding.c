@@ -5,6 +5,7 @@
 #include "report/demangle.h"
 #include "report/key.h"
 #include "report/kind.h"
+#include "report/occasion.h"
 #include "report/paths.h"
 
 static void add_line(struct json *to, const struct gpuleak_frame *frame)
@@ -166,6 +167,8 @@ static void add_evidence(struct json *to, const struct finding *finding)
 	json_add_integer(to, "first_step", finding->first_step);
 	json_add_integer(to, "last_step", finding->last_step);
 	add_integer_if(to, "period_steps", verdict->period_steps, verdict->period_steps);
+	add_integer_if(to, "swing", finding->label == VERDICT_SAWTOOTH, verdict->swing);
+	add_integer_if(to, "steps_missing", verdict->steps_missing, verdict->steps_missing);
 	add_real_if(to, "confidence", grows, verdict->confidence);
 	add_bound(to, verdict);
 	verdict_site_sentence(verdict, sentence, sizeof(sentence));
@@ -191,6 +194,7 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 
 	json_add_string(object, "verdict", verdict_name(finding->label));
 	json_add_string(object, "kind", kind_name(kind_of(finding, snapshot)));
+	json_add_string(object, "occasion", occasion_text(finding, snapshot));
 	add_evidence(object, finding);
 	json_add_where(object, "where", snapshot, finding->place.where);
 	json_add_where(object, "via", snapshot, finding->place.via);

@@ -101,6 +101,6 @@ void json_add_fragmentation(struct json *to, struct report *report, const struct
 	json_add_integer(object, "partly_used_bytes", segments.pieces_bytes);
 	json_add_integer(object, "largest_piece", segments.largest_piece);
 	json_add_integer(object, "taken_despite_free", segments.despite);
-	json_add_integer(object, "taken_as_sizes_rose", segments.rising);
+	json_add_integer(object, "taken_despite_pieces", segments.scattered);
 	json_add_where(object, "last_taken", &report->snapshot, place.where);
 }

@@ -37,6 +37,44 @@ static bool makes_buckets(const struct names *names, const struct gpuleak_frame 
 		function_is(names, frame, "_ddp_init_helper"));
 }
 
+/* "evaluate", "validation_step", "run_eval": the word, not a part of another one. */
+static bool is_validation(struct text function)
+{
+	static const char *const words[] = {"eval", "valid"};
+
+	for (unsigned w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
+		size_t size = strlen(words[w]);
+
+		for (size_t i = 0; i + size <= function.size && i < 200; i++)
+			if ((i == 0 || function.bytes[i - 1] == '_') &&
+			    memcmp(function.bytes + i, words[w], size) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void note_occasion(struct place *place, const struct names *names,
+			  const struct gpuleak_frame *frame, enum code_owner owner)
+{
+	struct text file = names_text(names, frame->file);
+
+	if (owner == CODE_STANDARD) {
+		if (function_is(names, frame, "deepcopy") && text_ends(file, "/copy.py"))
+			place->occasions |= PLACE_COPIED;
+	} else if (owner != CODE_TORCH) {
+		if (is_validation(names_text(names, frame->function)))
+			place->occasions |= PLACE_VALIDATING;
+		if (text_ends(file, "/transformers/cache_utils.py"))
+			place->occasions |= PLACE_CACHED;
+	} else if (text_ends(file, "/torch/serialization.py")) {
+		place->occasions |= PLACE_LOADED;
+	} else if (text_ends(file, "/optim/swa_utils.py")) {
+		place->occasions |= PLACE_AVERAGED;
+	} else if (text_ends(file, "/cuda/graphs.py")) {
+		place->occasions |= PLACE_CAPTURED;
+	}
+}
+
 /* What PyTorch's own frames tell of the purpose. */
 static void note_torch_frame(struct place *place, struct candidates *found,
 			     const struct names *names, const struct gpuleak_frame *frame)
@@ -58,6 +96,7 @@ static void note_python_frame(struct place *place, struct candidates *found,
 	place->python = true;
 	if (!found->python)
 		found->python = frame;
+	note_occasion(place, names, frame, owner);
 	if (owner == CODE_TORCH) {
 		note_torch_frame(place, found, names, frame);
 		return;
@@ -68,6 +107,7 @@ static void note_python_frame(struct place *place, struct candidates *found,
 		found->outside_torch = frame;
 	if (owner != CODE_USER)
 		return;
+	place->callers = place->callers * 0x100000001b3ull ^ place_frame_hash(names, frame);
 	if (found->user && !place->caller)
 		place->caller = frame;
 	if (!found->user) {

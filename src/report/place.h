@@ -12,6 +12,16 @@
 #include "report/names.h"
 #include "report/snapshot.h"
 
+/* What frames on the stack tell of the occasion: enough to say which a jump is. */
+enum place_occasion {
+	PLACE_COPIED = 1u << 0,	    /* copy.deepcopy() */
+	PLACE_LOADED = 1u << 1,	    /* torch.load() */
+	PLACE_AVERAGED = 1u << 2,   /* torch.optim.swa_utils */
+	PLACE_CAPTURED = 1u << 3,   /* torch.cuda.graphs */
+	PLACE_CACHED = 1u << 4,	    /* a key-value cache of transformers */
+	PLACE_VALIDATING = 1u << 5, /* a function that is called so */
+};
+
 /* Frames are borrowed from the snapshot; NULL: there is none. */
 struct place {
 	const struct gpuleak_frame *where;    /* the innermost frame of the user's, or what is next
@@ -22,11 +32,13 @@ struct place {
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
 	bool python;			      /* it has Python frames */
 	bool user;			      /* `where` is the user's code */
-	bool buckets;	  /* DistributedDataParallel's, which the gradients live in */
-	bool forward;	  /* within the forward of a module of PyTorch */
-	bool parameters;  /* within the making or moving of a module */
-	bool few;	  /* left out of the pool: see findings.c */
-	uint32_t damaged; /* frames that could not be read */
+	bool buckets;	    /* DistributedDataParallel's, which the gradients live in */
+	bool forward;	    /* within the forward of a module of PyTorch */
+	bool parameters;    /* within the making or moving of a module */
+	bool few;	    /* left out of the pool: see findings.c */
+	uint32_t occasions; /* enum place_occasion */
+	uint64_t callers;   /* hash of the user's frames, all of them */
+	uint32_t damaged;   /* frames that could not be read */
 };
 
 /* Look at one stack of the snapshot that `map` is of. */

@@ -23,8 +23,8 @@ struct segment {
 	uint64_t used;	  /* now */
 	uint64_t highest; /* most that was in use in the steps that decide */
 	uint32_t site;
-	bool despite; /* one as large lay free when it was taken */
-	bool rising;  /* larger than any before */
+	bool despite;	/* one as large lay free when it was taken */
+	bool scattered; /* as much lay free then, in smaller pieces */
 };
 
 struct live_block {
@@ -37,7 +37,6 @@ struct replay {
 	size_t count;
 	struct live_block *blocks; /* owned table */
 	size_t block_count;
-	uint64_t largest; /* segment ever */
 	uint32_t last_site;
 	uint32_t from; /* the first step that decides */
 	bool deciding;
@@ -116,6 +115,17 @@ static bool one_lies_free(const struct replay *replay, uint64_t size)
 	return false;
 }
 
+/* What lies free in segments of the same pool. */
+static uint64_t free_bytes(const struct replay *replay, uint64_t size)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < replay->count; i++)
+		if ((replay->segments[i].size <= small_segment) == (size <= small_segment))
+			bytes += replay->segments[i].size - replay->segments[i].used;
+	return bytes;
+}
+
 static void take_segment(struct replay *replay, const struct gpuleak_event *event)
 {
 	uint64_t size = (uint64_t)event->size;
@@ -125,7 +135,7 @@ static void take_segment(struct replay *replay, const struct gpuleak_event *even
 		.size = size,
 		.site = event->site,
 		.despite = one_lies_free(replay, size),
-		.rising = size > small_segment && size > replay->largest,
+		.scattered = free_bytes(replay, size) >= size,
 	};
 
 	if (replay->count == SEGMENTS_MAX) {
@@ -138,8 +148,6 @@ static void take_segment(struct replay *replay, const struct gpuleak_event *even
 	replay->count++;
 	spend(replay, 2 * replay->count);
 	replay->last_site = event->site;
-	if (size > replay->largest)
-		replay->largest = size;
 }
 
 static void give_segment(struct replay *replay, uint64_t address)
@@ -232,9 +240,9 @@ static void sum_up(struct segments *segments, const struct replay *replay)
 			segments->despite++;
 			segments->despite_bytes += segment->size;
 		}
-		if (segment->rising) {
-			segments->rising++;
-			segments->rising_bytes += segment->size;
+		if (segment->scattered) {
+			segments->scattered++;
+			segments->scattered_bytes += segment->size;
 		}
 		if (!segment->highest) {
 			segments->idle++;

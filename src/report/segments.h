@@ -32,8 +32,8 @@ struct segments {
 	uint64_t largest_piece; /* bytes: of what is in use in them */
 	uint32_t despite;	/* taken while one as large lay free as a whole, and still held */
 	uint64_t despite_bytes;
-	uint32_t rising; /* taken for more than any before them, and still held */
-	uint64_t rising_bytes;
+	uint32_t scattered; /* taken while as much lay free, in smaller pieces, and still held */
+	uint64_t scattered_bytes;
 	enum segments_reason reason;
 	const struct snapshot_site
 		*last; /* borrowed: for whom the last one was taken; NULL: none */

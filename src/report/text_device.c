@@ -139,6 +139,10 @@ static void print_limits(const struct terminal *terminal, const struct findings 
 	if (verdict->label == VERDICT_LEAK && verdict->bound_unknown)
 		fputs("Bound unknown: a buffer that is still filling looks the same.\n",
 		      terminal->out);
+	if (verdict->label == VERDICT_SAWTOOTH && device->device->capacity)
+		fprintf(terminal->out, "A tooth of twice the height would %s into %s.\n",
+			verdict->reaches_ceiling ? "not fit" : "fit",
+			verdict_size_text((double)device->device->capacity, count, sizeof(count)));
 	if (verdict->label != VERDICT_LEAK && verdict->longest_period > 1)
 		fprintf(terminal->out,
 			"Leaks rarer than once in %s steps can't be seen in so short a run.\n",

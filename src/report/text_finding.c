@@ -4,6 +4,7 @@
 #include "report/demangle.h"
 #include "report/escape.h"
 #include "report/kind.h"
+#include "report/occasion.h"
 #include "report/paths.h"
 #include "report/source_line.h"
 #include "report/text.h"
@@ -129,6 +130,8 @@ static void print_meaning(const struct terminal *terminal, const struct report *
 		escape_print_cut(terminal->out, optimizer, 40);
 		fputc(')', terminal->out);
 	}
+	if (occasion_text(finding, snapshot))
+		fprintf(terminal->out, "; %s", occasion_text(finding, snapshot));
 	if (finding->label == VERDICT_JUMP && kind_is_normal(kind))
 		fputs("; normal", terminal->out);
 }

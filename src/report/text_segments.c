@@ -32,9 +32,10 @@ static void print_idle(const struct terminal *terminal, const struct segments *s
 		fputs("taken while one as large lay free, so of another stream's or private "
 		      "pool's\n",
 		      terminal->out);
-	} else if (segments->rising > 1) {
-		print_segments(terminal, segments->rising_bytes, segments->rising);
-		fputs("each larger than all before it\n", terminal->out);
+	} else if (segments->scattered) {
+		print_segments(terminal, segments->scattered_bytes, segments->scattered);
+		fputs("taken while as much lay free, in pieces that were too small\n",
+		      terminal->out);
 	}
 }
 

@@ -173,10 +173,13 @@ static void add_released(struct text *text, const struct verdict_site *site)
 {
 	add(text, "accumulates");
 	if (site->release_known) {
-		add(text, ", released at age <= ");
-		add_number(text, site->release_age);
+		add(text, " for up to ");
+		add_count(text, site->release_age, "step", "steps");
+		add(text, ", then released");
 	}
-	add(text, "; ");
+	add(text, "; teeth of up to ");
+	add_size(text, (double)site->swing);
+	add(text, ", ");
 	add_range(text, site);
 }
 

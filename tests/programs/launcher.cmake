@@ -37,3 +37,11 @@ add_test(NAME launcher.readme
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/readme_agrees.py"
     --build "${CMAKE_BINARY_DIR}" ${launcher_python})
 set_tests_properties(launcher.readme PROPERTIES LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
+
+
+# docs/verdicts.md shows what the report says of each of its examples.
+add_test(NAME launcher.verdicts
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/verdicts_agree.py"
+    --build "${CMAKE_BINARY_DIR}" ${launcher_python})
+set_tests_properties(launcher.verdicts PROPERTIES
+  LABELS launcher TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)

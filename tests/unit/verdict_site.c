@@ -311,9 +311,9 @@ static void sawtooth(void)
 	EXPECT_LABEL(site, VERDICT_SAWTOOTH);
 	EXPECT_U64(site.period_steps, 40);
 	EXPECT_U64(site.swing, 39 << 20);
-	expect_sentence(
-		&site,
-		"accumulates, released at age <= 40; between 1.00 MiB and 40.0 MiB at the marks");
+	expect_sentence(&site,
+			"accumulates for up to 40 steps, then released; teeth of up to 39.0 MiB, "
+			"between 1.00 MiB and 40.0 MiB at the marks");
 }
 
 /* What outlives three release ages and a step is kept, what doesn't isn't. */

@@ -1,0 +1,49 @@
+#include "report/occasion.h"
+
+#include "report/kind.h"
+
+static bool as_large_as_the_model(const struct finding *finding, const struct snapshot *snapshot)
+{
+	double parameters = kind_in_parameters(finding, snapshot);
+
+	return parameters > 0.9 && parameters < 1.1;
+}
+
+static const char *text_of_frames(const struct finding *finding, const struct snapshot *snapshot)
+{
+	uint32_t occasions = finding->place.occasions;
+
+	if (occasions & PLACE_AVERAGED)
+		return "averaged weights";
+	if (occasions & PLACE_COPIED)
+		return as_large_as_the_model(finding, snapshot)
+			       ? "a copy of the model, such as an EMA or the best so far"
+			       : "a copy by deepcopy()";
+	if (occasions & PLACE_LOADED)
+		return "a checkpoint that was loaded, and is kept";
+	if (occasions & PLACE_CAPTURED)
+		return "of a CUDA graph";
+	if (occasions & PLACE_CACHED)
+		return "a key-value cache";
+	if (occasions & PLACE_VALIDATING)
+		return "kept by a validation";
+	return NULL;
+}
+
+const char *occasion_text(const struct finding *finding, const struct snapshot *snapshot)
+{
+	bool first = finding->first_step <= 1;
+
+	if (finding->label != VERDICT_JUMP)
+		return NULL;
+	switch (kind_of(finding, snapshot)) {
+	case KIND_OPTIMIZER_STATE:
+		return first ? "made by the first optimizer step"
+			     : "made for parameters that joined: unfreezing, another optimizer";
+	case KIND_GRADIENT:
+		return first ? "of the first backward pass"
+			     : "of the first backward pass through parameters that joined";
+	default:
+		return text_of_frames(finding, snapshot);
+	}
+}
