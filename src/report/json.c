@@ -228,21 +228,42 @@ static void print_device(FILE *out, struct report *report, const struct findings
 	fprintf(out, "],\"sites_left_out\":%zu}", device->count - i);
 }
 
-static void add_unknown_sizes(struct json *to, const char *name)
+static void add_host_sizes(struct json *to, const char *name, bool known, uint64_t first,
+			   uint64_t last, uint64_t peak)
 {
-	struct json *sizes = json_add_object(to, name);
-
-	json_add_null(sizes, "first");
-	json_add_null(sizes, "last");
+	if (known) {
+		add_sizes(to, name, first, last, peak);
+		return;
+	}
+	to = json_add_object(to, name);
+	json_add_null(to, "first");
+	json_add_null(to, "last");
+	json_add_null(to, "peak");
 }
 
-static void print_host(FILE *out)
+static void add_growth(struct json *to, const char *name, const struct verdict_growth *growth)
 {
-	struct json *host = json_object();
+	if (growth->grows)
+		json_add_real(to, name, growth->bytes_per_step);
+	else
+		json_add_null(to, name);
+}
 
-	json_add_null(host, "verdict");
-	add_unknown_sizes(host, "resident");
-	add_unknown_sizes(host, "pinned");
+static void print_host(FILE *out, const struct report *report)
+{
+	const struct gpuleak_host_version *at = &report->snapshot.host;
+	bool grows = report_host_label(report) == VERDICT_HOST;
+	struct json *host = json_object();
+	char sentence[VERDICT_SENTENCE];
+
+	verdict_host_sentence(&report->host, sentence, sizeof(sentence));
+	json_add_string(host, "verdict", grows ? verdict_name(VERDICT_HOST) : NULL);
+	json_add_string(host, "evidence", grows ? sentence : NULL);
+	add_host_sizes(host, "resident", at->resident, at->first_resident, at->resident,
+		       at->peak_resident);
+	add_growth(host, "own_bytes_per_step", &report->host.own);
+	add_host_sizes(host, "pinned", at->mark, at->first_pinned, at->pinned, at->peak_pinned);
+	add_growth(host, "pinned_bytes_per_step", &report->host.pinned);
 	json_write(out, host);
 	json_free(host);
 }
@@ -298,7 +319,7 @@ static void print_report(FILE *out, struct report *report, const struct options 
 		print_device(out, report, &report->devices[i], options);
 	}
 	fputs("],\n\"host\":", out);
-	print_host(out);
+	print_host(out, report);
 }
 
 void json_print(FILE *out, struct report *reports, size_t count, bool several,

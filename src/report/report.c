@@ -16,6 +16,25 @@ static bool writer_lives(const struct trace_file *file)
 	return errno == EWOULDBLOCK;
 }
 
+/*
+ * The simulated GPU keeps what the host wrote to its memory in the host's: there a leak of
+ * the GPU's looks like one of the host's as well.
+ */
+static void judge_host(struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+	double leaked = 0;
+
+	verdict_host(&report->host, &snapshot->host, snapshot->steps);
+	if (!(snapshot->run.flags & GPULEAK_RUN_SIMULATED))
+		return;
+	for (size_t i = 0; i < snapshot->device_count; i++)
+		leaked += (double)snapshot->devices[i].at.allocated -
+			  (double)snapshot->devices[i].at.first_allocated;
+	if (report->host.own.bytes < 2 * leaked)
+		report->host.own = (struct verdict_growth){.grows = false};
+}
+
 static void judge(struct report *report, const struct options *options)
 {
 	struct snapshot *snapshot = &report->snapshot;
@@ -32,6 +51,20 @@ static void judge(struct report *report, const struct options *options)
 			report->verdict = device->verdict.label;
 	}
 	rules_matcher_release(&matcher);
+	judge_host(report);
+	if (report->device_count && report_host_label(report) == VERDICT_HOST &&
+	    report->verdict < VERDICT_HOST)
+		report->verdict = VERDICT_HOST;
+}
+
+enum verdict report_host_label(const struct report *report)
+{
+	return report->host.own.grows || report->host.pinned.grows ? VERDICT_HOST : VERDICT_STABLE;
+}
+
+bool report_names_host(const struct report *report)
+{
+	return report->verdict == VERDICT_HOST;
 }
 
 int report_init(struct report *report, const char *path, const struct options *options,
@@ -80,7 +113,8 @@ bool report_fails(const struct report *report, const struct options *options)
 	for (size_t i = 0; i < report->device_count; i++)
 		if (device_fails(&report->devices[i], options->fail_on))
 			return true;
-	return false;
+	return report->device_count && options->fail_on & 1u << VERDICT_HOST &&
+	       report_host_label(report) == VERDICT_HOST;
 }
 
 /* A hundredth of all, and at least one. */

@@ -14,6 +14,7 @@
 #include "report/options.h"
 #include "report/snapshot.h"
 #include "report/verdict.h"
+#include "report/verdict_host.h"
 
 struct report {
 	const char *path; /* borrowed */
@@ -22,7 +23,8 @@ struct report {
 	struct code_map code;
 	struct findings devices[GPULEAK_DEVICES_MAX];
 	size_t device_count;
-	enum verdict verdict; /* the gravest of the devices; SHORT when there is none */
+	struct verdict_host host;
+	enum verdict verdict; /* the gravest of the devices and the host; SHORT without a device */
 	uint64_t damaged;     /* records skipped */
 };
 
@@ -38,6 +40,12 @@ void report_release(struct report *report);
 
 /* True when a finding bears a label that --fail-on names. */
 bool report_fails(const struct report *report, const struct options *options);
+
+/* The host's memory grows; the GPUs' is no graver. */
+bool report_names_host(const struct report *report);
+
+/* VERDICT_HOST, or VERDICT_STABLE. */
+enum verdict report_host_label(const struct report *report);
 
 /* Why the report proves too little for a gate, one line; NULL when it proves enough. */
 const char *report_proves_too_little(const struct report *report, const struct options *options,

@@ -63,7 +63,8 @@ struct snapshot {
 	size_t evidence_count;
 	struct snapshot_device devices[GPULEAK_DEVICES_MAX];
 	size_t device_count;
-	struct gpuleak_note *notes; /* owned */
+	struct gpuleak_host_version host; /* all zero where nothing is known */
+	struct gpuleak_note *notes;	  /* owned */
 	size_t note_count;
 	struct snapshot_event *open; /* owned: in order, as far as the ring has them */
 	size_t open_count;

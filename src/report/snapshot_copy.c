@@ -239,6 +239,21 @@ void copy_devices(struct snapshot *snapshot, const struct trace_file *file, stru
 	find_devices(snapshot);
 }
 
+/* Traces before 1.1 have none. */
+void copy_host(struct snapshot *snapshot, const struct trace_file *file)
+{
+	struct trace_section section;
+	struct gpuleak_host host;
+	int version;
+
+	if (!trace_file_section(file, GPULEAK_SECTION_HOST, sizeof(host), &section) ||
+	    !section.present || !trace_file_read(file, section.offset, &host, sizeof(host)))
+		return;
+	version = version_at(host.versions[0].mark, host.versions[1].mark, snapshot->steps);
+	if (version >= 0)
+		snapshot->host = host.versions[version];
+}
+
 void copy_notes(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)
 {
 	struct trace_section section;

@@ -151,6 +151,11 @@ static void print_answer(const struct terminal *terminal, const struct report *r
 	enum verdict label;
 	size_t suppressed;
 
+	if (report_names_host(report)) {
+		verdict_host_sentence(&report->host, sentence, sizeof(sentence));
+		fprintf(terminal->out, "no leak on the GPU; %s", sentence);
+		return;
+	}
 	if (!device) {
 		print_nothing_seen(terminal, report);
 		return;
@@ -200,6 +205,27 @@ static void print_dropped(const struct terminal *terminal, const struct report *
 	fputs(between[0] == 'D' ? "Nothing was dropped.\n" : ".\n", terminal->out);
 }
 
+/* Only where it grows. */
+static void print_host(const struct terminal *terminal, const struct report *report)
+{
+	const struct gpuleak_host_version *at = &report->snapshot.host;
+	char sentence[VERDICT_SENTENCE], first[32], last[32];
+
+	if (!report->device_count || report_host_label(report) != VERDICT_HOST)
+		return;
+	verdict_host_sentence(&report->host, sentence, sizeof(sentence));
+	fputs("\nhost    ", terminal->out);
+	terminal_label(terminal, VERDICT_HOST);
+	fprintf(terminal->out, "%s\n", sentence);
+	fprintf(terminal->out, "        resident %s → %s",
+		verdict_size_text((double)at->first_resident, first, sizeof(first)),
+		verdict_size_text((double)at->resident, last, sizeof(last)));
+	fprintf(terminal->out, "   pinned %s → %s\n",
+		verdict_size_text((double)at->first_pinned, first, sizeof(first)),
+		verdict_size_text((double)at->pinned, last, sizeof(last)));
+	fputs("        A data set that is still being loaded looks the same.\n\n", terminal->out);
+}
+
 static void print_remarks(const struct terminal *terminal, const struct report *report,
 			  const struct options *options)
 {
@@ -245,6 +271,7 @@ void text_print(const struct terminal *terminal, struct report *report,
 			fputc('\n', terminal->out);
 		text_device(terminal, report, &report->devices[i], options);
 	}
+	print_host(terminal, report);
 	print_remarks(terminal, report, options);
 }
 

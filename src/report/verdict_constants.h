@@ -99,4 +99,15 @@
 #define DEMAND_NOISE   0.05 /* of the peak: smaller swings of the demand are none */
 #define PERIODS_IN_RUN 6    /* a leak rarer than a run's steps by this can't be confirmed */
 
+/* The host: its memory in parts of the run after the first quarter. */
+#define HOST_PARTS	  8
+#define HOST_RISES	  6	    /* of seven, each of at least HOST_RISE */
+#define HOST_RISE	  0.25	    /* of the mean rise */
+#define HOST_FALL	  0.02	    /* of the growth: given back from one part to the next */
+#define HOST_LEAP	  0.45	    /* of the growth: more at once is a jump */
+#define HOST_LATE	  0.7	    /* of the early half's growth: slower is fading */
+#define HOST_OWN_BYTES	  (4 << 20) /* least growth ... */
+#define HOST_OWN_SHARE	  0.01	    /* ... and of what it was */
+#define HOST_PINNED_BYTES (1 << 20)
+
 #endif

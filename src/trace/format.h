@@ -31,6 +31,7 @@ enum {
 	GPULEAK_BIRTHS = 32,	  /* birth entries of a site */
 	GPULEAK_DEATHS = 24,	  /* classes of age at death, log2 of steps */
 	GPULEAK_LEVELS = 32,	  /* buckets of a site's live series */
+	GPULEAK_HOST_LEVELS = 64, /* buckets of the host memory's series */
 	GPULEAK_SLOTS = 2,	  /* traces in a file with slots */
 };
 
@@ -47,6 +48,7 @@ enum gpuleak_section_kind {
 	GPULEAK_SECTION_TIMELINE = 9, /* struct gpuleak_timeline_entry, two halves a device */
 	GPULEAK_SECTION_NOTES = 10,   /* struct gpuleak_note */
 	GPULEAK_SECTION_RING = 11,    /* struct gpuleak_ring_page */
+	GPULEAK_SECTION_HOST = 12,    /* one struct gpuleak_host */
 };
 
 /* One part of the file.  A reader skips kinds it doesn't know. */
@@ -344,6 +346,36 @@ struct gpuleak_device {
 	struct gpuleak_device_version versions[2];
 };
 _Static_assert(sizeof(struct gpuleak_device) == 344, "on-disk size");
+
+/* The process's memory at the marks of steps [i << shift, (i + 1) << shift), in bytes. */
+struct gpuleak_host_level {
+	uint64_t min_own;
+	uint64_t max_own;
+	uint64_t min_pinned;
+	uint64_t max_pinned;
+};
+_Static_assert(sizeof(struct gpuleak_host_level) == 32, "on-disk size");
+
+/* Host memory at a mark, in bytes. */
+struct gpuleak_host_version {
+	uint64_t mark;		 /* 0: never */
+	uint64_t resident;	 /* of the process; 0: unknown */
+	uint64_t own;		 /* of that: no file's, not shared, not the tracer's; 0: unknown */
+	uint64_t pinned;	 /* page-locked by the CUDA runtime */
+	uint64_t first_resident; /* at the first mark */
+	uint64_t first_pinned;
+	uint64_t peak_resident; /* at marks */
+	uint64_t peak_pinned;
+	uint32_t level_shift;
+	uint32_t level_count; /* buckets in use, the last one still open */
+	struct gpuleak_host_level levels[GPULEAK_HOST_LEVELS];
+};
+_Static_assert(sizeof(struct gpuleak_host_version) == 72 + 64 * 32, "on-disk size");
+
+struct gpuleak_host {
+	struct gpuleak_host_version versions[2];
+};
+_Static_assert(sizeof(struct gpuleak_host) == 2 * 2120, "on-disk size");
 
 enum gpuleak_note_kind {
 	GPULEAK_NOTE_OOM = 1,	/* an allocation that PyTorch could not serve */

@@ -13,6 +13,7 @@ static const struct share {
 	{GPULEAK_SECTION_RUN, sizeof(struct gpuleak_run), 1, 0},
 	{GPULEAK_SECTION_STATE, sizeof(struct gpuleak_state), 1, 0},
 	{GPULEAK_SECTION_DEVICES, sizeof(struct gpuleak_device), GPULEAK_DEVICES_MAX, 0},
+	{GPULEAK_SECTION_HOST, sizeof(struct gpuleak_host), 1, 0},
 	{GPULEAK_SECTION_SITES, sizeof(struct gpuleak_site), 0, 76},
 	{GPULEAK_SECTION_EVIDENCE, sizeof(struct gpuleak_evidence), 0, 92},
 	{GPULEAK_SECTION_STRINGS, 4, 0, 24},

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "tracer/host.h"
 #include "tracer/ledger.h"
 #include "tracer/slots.h"
 #include "tracer/trace_writer.h"
@@ -91,6 +92,7 @@ static void commit(uint32_t number)
 		if (ledger)
 			events += settle_and_publish(ledger, mark);
 	}
+	host_publish(mark);
 	write_mark(mark, events);
 	raise_to(&trace.state->begun, mark);
 	raise_to(&trace.state->committed, mark);
@@ -136,6 +138,7 @@ static void start_anew(void)
 		pthread_mutex_unlock(&ledger->lock);
 	}
 	trace_start_anew();
+	host_start_anew();
 	step = 0;
 	ledger_start_step(0);
 }

@@ -1,10 +1,18 @@
 #include "tracer/memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "tracer/banned.h"
+
+static _Atomic(uint64_t) taken;
+
+uint64_t memory_taken(void)
+{
+	return atomic_load_explicit(&taken, memory_order_relaxed);
+}
 
 void *memory_take(size_t size)
 {
@@ -12,15 +20,18 @@ void *memory_take(size_t size)
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	errno = saved;
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	atomic_fetch_add_explicit(&taken, size, memory_order_relaxed);
+	return memory;
 }
 
 void memory_give(void *memory, size_t size)
 {
 	int saved = errno;
 
-	if (memory)
-		munmap(memory, size);
+	if (memory && munmap(memory, size) == 0)
+		atomic_fetch_sub_explicit(&taken, size, memory_order_relaxed);
 	errno = saved;
 }
 
@@ -40,6 +51,8 @@ __attribute__((cold, noinline)) static bool array_grow(struct memory_array *arra
 		errno = saved;
 		if (items == MAP_FAILED)
 			return false;
+		atomic_fetch_add_explicit(&taken, capacity * array->item_size - old_size,
+					  memory_order_relaxed);
 	}
 	array->items = items;
 	array->capacity = capacity;

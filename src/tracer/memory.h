@@ -12,6 +12,9 @@
 void *memory_take(size_t size);
 void memory_give(void *memory, size_t size);
 
+/* Bytes taken and not given back, by all of the tracer. */
+uint64_t memory_taken(void);
+
 /* An array that grows by doubling.  Zeroed: { 0 } is empty. */
 struct memory_array {
 	void *items;	  /* owned */

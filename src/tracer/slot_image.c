@@ -67,6 +67,7 @@ static void copy_records(struct slot_image *image, const struct gpuleak_state *s
 	copy(image, trace.evidence, state->evidence_used * sizeof(*trace.evidence));
 	copy(image, trace.notes, state->notes_used * sizeof(*trace.notes));
 	copy(image, trace.devices, state->devices * sizeof(*trace.devices));
+	copy(image, trace.host, sizeof(*trace.host));
 	for (uint32_t i = 0; i < state->devices; i++)
 		copy_timeline(image, i, state->committed);
 }

@@ -11,7 +11,7 @@
 #include "trace/format.h"
 
 enum {
-	SLOT_RANGES_MAX = 9 + GPULEAK_DEVICES_MAX
+	SLOT_RANGES_MAX = 12 + GPULEAK_DEVICES_MAX
 };
 
 struct slot_image {

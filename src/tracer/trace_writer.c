@@ -71,6 +71,7 @@ static void point_into(const struct gpuleak_file_header *header)
 	trace.sites = section(header, GPULEAK_SECTION_SITES, &trace.sites_max);
 	trace.evidence = section(header, GPULEAK_SECTION_EVIDENCE, &trace.evidence_max);
 	trace.devices = section(header, GPULEAK_SECTION_DEVICES, NULL);
+	trace.host = section(header, GPULEAK_SECTION_HOST, NULL);
 	trace.timeline = section(header, GPULEAK_SECTION_TIMELINE, &entries);
 	trace.timeline_share = entries / GPULEAK_DEVICES_MAX / 2;
 	trace.notes = section(header, GPULEAK_SECTION_NOTES, &trace.notes_max);

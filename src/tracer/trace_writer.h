@@ -28,6 +28,7 @@ struct trace {
 	struct gpuleak_site *sites;
 	struct gpuleak_evidence *evidence;
 	struct gpuleak_device *devices;
+	struct gpuleak_host *host;
 	struct gpuleak_timeline_entry *timeline;
 	struct gpuleak_note *notes;
 	struct gpuleak_ring_page *ring;

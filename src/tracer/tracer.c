@@ -11,6 +11,7 @@
 #include "tracer/clock.h"
 #include "tracer/describe.h"
 #include "tracer/graphs.h"
+#include "tracer/host.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/native_loader.h"
@@ -104,6 +105,7 @@ static void after_fork_in_child(void)
 	steps_forget();
 	graphs_forget();
 	turns_forget();
+	host_forget();
 	agent_forget();
 }
 

@@ -23,6 +23,7 @@ def check_row(setup, row: dict, trace: Path) -> list:
         return [f"{row['row']} made no trace"]
     report, _ = setup.read(trace, "--all")
     values = {**report["trace"], **report, "device": report["devices"][0]["verdict"]}
+    values["host"] = report["host"]["verdict"]
     return [
         f"{row['row']}: {name} {wanted!r}; got {values.get(name)!r}"
         for name, wanted in row["wanted"].items()

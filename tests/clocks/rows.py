@@ -15,9 +15,9 @@ import traceback
 found = []
 
 
-def row(steps, clock="optimizer", **wanted):
+def row(steps, clock="optimizer", host=None, **wanted):
     def add(function):
-        found.append((function, {"steps": steps, "clock": clock, **wanted}))
+        found.append((function, {"steps": steps, "clock": clock, "host": host, **wanted}))
         return function
 
     return add

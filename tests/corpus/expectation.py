@@ -12,6 +12,7 @@ Lines of their own, anywhere in the program:
     # devices: 2                number of simulated GPUs
     # ranks: 2                  started by torchrun, each rank with a GPU and a trace of its own
     # optimizers: 2             so many step() calls make one step
+    # host: HOST                verdict on the process's memory; else it must have none
     # rule: bounded=1GiB:...    a line of --suppressions with which all is well: exit code 0
     # version: 2.15             the PyTorch versions it holds for; others skip it
 
@@ -36,8 +37,8 @@ from pathlib import Path
 from typing import Optional
 
 HEADER = re.compile(
-    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version|ranks)"
-    r": +(.+?)\s*$"
+    r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version"
+    r"|ranks|host): +(.+?)\s*$"
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
 VERDICTS = (
@@ -81,6 +82,7 @@ class Expectation:
     rule: Optional[str] = None
     version: Optional[str] = None
     ranks: int = 0
+    host: Optional[str] = None
     markers: list = field(default_factory=list)
 
     @property

@@ -4,6 +4,7 @@
 """
 
 # expect: LEAK
+# host: HOST
 # exit: 1
 # steps: 5000
 # rate: 512

@@ -2,7 +2,8 @@
 GPU's.
 """
 
-# expect: STABLE|HOST
+# expect: STABLE
+# host: HOST
 # exit: 0
 # steps: 120
 # forbid: LEAK GROWING

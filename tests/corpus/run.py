@@ -145,6 +145,7 @@ def check_report(report: dict, code: int, want: Expectation, number: int = 0) ->
         expect("exit code of gpuleak-report", want.exit, code)
     if want.steps is not None:
         expect("steps", want.steps, trace["steps"])
+    expect("host", want.host, report["host"]["verdict"])
     expect("nothing dropped:", 0, sum(trace["dropped"].values()))
     expect("a complete trace:", True, trace["complete"])
     if want.rate is not None and not near(device["bytes_per_step"], want.rate):

@@ -66,6 +66,11 @@ FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);
 FAKE_EXPORT int cudaFree(void *ptr);
 FAKE_EXPORT int cudaSetDevice(int device);
 FAKE_EXPORT int cudaGetDeviceCount(int *count);
+FAKE_EXPORT int cudaHostAlloc(void **ptr, size_t size, unsigned flags);
+FAKE_EXPORT int cudaMallocHost(void **ptr, size_t size);
+FAKE_EXPORT int cudaFreeHost(void *ptr);
+FAKE_EXPORT int cudaHostRegister(void *ptr, size_t size, unsigned flags);
+FAKE_EXPORT int cudaHostUnregister(void *ptr);
 FAKE_EXPORT int cudaStreamBeginCapture(void *stream, int mode);
 FAKE_EXPORT int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *from,
 					      const void *edges, size_t count, int mode);

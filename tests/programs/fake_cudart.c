@@ -67,6 +67,39 @@ int cudaGetDeviceCount(int *count)
 	return error;
 }
 
+int cudaHostAlloc(void **ptr, size_t size, unsigned flags)
+{
+	int error = called("ha", (uintptr_t)ptr ^ (uint64_t)flags << 56, size);
+
+	if (!error)
+		*ptr = (void *)(uintptr_t)choose(size);
+	return error;
+}
+
+int cudaMallocHost(void **ptr, size_t size)
+{
+	int error = called("hm", (uintptr_t)ptr, size);
+
+	if (!error)
+		*ptr = (void *)(uintptr_t)choose(size);
+	return error;
+}
+
+int cudaFreeHost(void *ptr)
+{
+	return called("hf", (uintptr_t)ptr, 0);
+}
+
+int cudaHostRegister(void *ptr, size_t size, unsigned flags)
+{
+	return called("hr", (uintptr_t)ptr ^ (uint64_t)flags << 56, size);
+}
+
+int cudaHostUnregister(void *ptr)
+{
+	return called("hu", (uintptr_t)ptr, 0);
+}
+
 /* Graphs and executables are the numbers 0x6000 and 0x7000. */
 int cudaStreamBeginCapture(void *stream, int mode)
 {

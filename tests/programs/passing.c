@@ -154,6 +154,36 @@ static void graph_calls(int error)
 	check("its result", got == error);
 }
 
+static void host_calls(int error)
+{
+	void *block = &block;
+	int got;
+
+	fake_cudart_error = error;
+	fake_cudart_next = 0x5000;
+	got = cudaHostAlloc(&block, 777, 3);
+	fake_calls_add(&cudart, "ha", (uintptr_t)&block ^ 3ull << 56, 777, 0, 0);
+	check_call("cudaHostAlloc");
+	check("its result", got == error && block == (error ? (void *)&block : (void *)0x5000));
+	got = cudaMallocHost(&block, 888);
+	fake_calls_add(&cudart, "hm", (uintptr_t)&block, 888, 0, 0);
+	check_call("cudaMallocHost");
+	check("its result", got == error);
+	got = cudaFreeHost((void *)0x5000);
+	fake_calls_add(&cudart, "hf", 0x5000, 0, 0, 0);
+	check_call("cudaFreeHost");
+	check("its result", got == error);
+	got = cudaHostRegister((void *)0x9000, 4096, 1);
+	fake_calls_add(&cudart, "hr", 0x9000 ^ 1ull << 56, 4096, 0, 0);
+	check_call("cudaHostRegister");
+	check("its result", got == error);
+	got = cudaHostUnregister((void *)0x9000);
+	fake_calls_add(&cudart, "hu", 0x9000, 0, 0, 0);
+	check_call("cudaHostUnregister");
+	check("its result", got == error);
+	fake_cudart_next = 0;
+}
+
 static void our_calls(void)
 {
 	if (!gpuleak_step)
@@ -184,6 +214,7 @@ static int calls(void)
 		our_calls(); /* the first time before anything is recorded */
 		runtime_calls(i % 2 ? 2 : 0);
 		graph_calls(i % 2 ? 2 : 0);
+		host_calls(i % 2 ? 2 : 0);
 		all_reports();
 	}
 	printf("%u wrong, %llu and %llu calls\n", failures, (unsigned long long)c10.count,

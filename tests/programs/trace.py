@@ -8,7 +8,7 @@ import sys
 
 SECTIONS = {
     1: "run", 2: "state", 3: "strings", 4: "frames", 5: "stacks", 6: "sites",
-    7: "evidence", 8: "devices", 9: "timeline", 10: "notes", 11: "ring",
+    7: "evidence", 8: "devices", 9: "timeline", 10: "notes", 11: "ring", 12: "host",
 }
 RUN = struct.Struct("<IIiiQQ16I")
 RUN_NAMES = (
@@ -166,6 +166,22 @@ class Trace:
             version["timeline"] = self._timeline(number, version)
             found[device] = version
         return found
+
+    def host(self):
+        """Host memory at the last mark, or None."""
+        names = "mark resident own pinned first_resident first_pinned peak_resident peak_pinned"
+        names = [*names.split(), "level_shift", "level_count"]
+        base, layout = self.at("host"), struct.Struct("<8Q2I")
+        versions = []
+        for at in (base, base + layout.size + 64 * 32):
+            found = dict(zip(names, layout.unpack_from(self.bytes, at)))
+            found["levels"] = [
+                struct.unpack_from("<4Q", self.bytes, at + layout.size + 32 * i)
+                for i in range(found["level_count"])
+            ]
+            versions.append(found)
+        sound = [v for v in versions if 0 < v["mark"] <= self.committed]
+        return max(sound, key=lambda v: v["mark"], default=None)
 
     def _timeline(self, number, version):
         offset, size, stride = self.sections["timeline"]

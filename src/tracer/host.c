@@ -1,0 +1,194 @@
+#include "tracer/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tracer/blocks.h"
+#include "tracer/memory.h"
+#include "tracer/trace_writer.h"
+
+#include "tracer/banned.h"
+
+static const uint64_t sample_every = 2000000; /* ns: reading /proc takes some microseconds */
+
+static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER; /* nothing is taken within */
+
+/* Guarded by host_lock. */
+static struct block_table pinned_blocks;
+
+static _Atomic(uint64_t) pinned; /* bytes; written under host_lock */
+
+/* Guarded by mark_lock. */
+static struct gpuleak_host_version now; /* what the last mark said */
+static uint64_t sampled;		/* when; 0: not yet */
+
+void host_forget(void)
+{
+	pthread_mutex_init(&host_lock, NULL);
+	pinned_blocks = (struct block_table){.count = 0};
+	atomic_store(&pinned, 0);
+	now = (struct gpuleak_host_version){.mark = 0};
+	sampled = 0;
+}
+
+void host_pinned(const void *address, size_t size)
+{
+	struct block block = block_make((uintptr_t)address, size, 0, 0);
+	struct block replaced;
+
+	if (size > BLOCK_SIZE_MAX)
+		return;
+	pthread_mutex_lock(&host_lock);
+	if (blocks_put(&pinned_blocks, &block, &replaced))
+		atomic_store(&pinned, atomic_load(&pinned) + size -
+					      (replaced.address ? block_size(&replaced) : 0));
+	pthread_mutex_unlock(&host_lock);
+}
+
+void host_unpinned(const void *address)
+{
+	struct block block;
+
+	pthread_mutex_lock(&host_lock);
+	if (blocks_take(&pinned_blocks, (uintptr_t)address, &block))
+		atomic_store(&pinned, atomic_load(&pinned) - block_size(&block));
+	pthread_mutex_unlock(&host_lock);
+}
+
+/* The number at `*at`, which moves behind it and the space that follows. */
+static uint64_t take_number(const char **at)
+{
+	uint64_t number = 0;
+
+	for (; **at >= '0' && **at <= '9'; ++*at)
+		number = 10 * number + (uint64_t)(**at - '0');
+	while (**at == ' ')
+		++*at;
+	return number;
+}
+
+/*
+ * statm: all of the process, resident, shared, and more; in pages.  The file is opened
+ * each time: a descriptor that stays may be closed and given to another file by the
+ * program, and after a fork it would still tell of the parent.
+ */
+static void sample(void)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t resident, shared, ours;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	const char *at = text;
+	ssize_t size;
+
+	if (fd < 0)
+		return;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (size <= 0)
+		return;
+	text[size] = '\0';
+	take_number(&at);
+	resident = take_number(&at) * page;
+	shared = take_number(&at) * page;
+	ours = shared + memory_taken();
+	now.resident = resident;
+	/* A trace in memory fills up as a leak does: nothing is said of the rest then. */
+	now.own = trace.file.slotted || resident < ours ? 0 : resident - ours;
+}
+
+static void add_to_level(struct gpuleak_host_level *level, bool first)
+{
+	if (first || now.own < level->min_own)
+		level->min_own = now.own;
+	if (first || now.own > level->max_own)
+		level->max_own = now.own;
+	if (first || now.pinned < level->min_pinned)
+		level->min_pinned = now.pinned;
+	if (first || now.pinned > level->max_pinned)
+		level->max_pinned = now.pinned;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Buckets of twice as many steps. */
+static void fold(void)
+{
+	for (uint32_t i = 0; i < GPULEAK_HOST_LEVELS / 2; i++) {
+		const struct gpuleak_host_level *a = &now.levels[2 * i], *b = a + 1;
+
+		now.levels[i] = (struct gpuleak_host_level){
+			.min_own = lower(a->min_own, b->min_own),
+			.max_own = higher(a->max_own, b->max_own),
+			.min_pinned = lower(a->min_pinned, b->min_pinned),
+			.max_pinned = higher(a->max_pinned, b->max_pinned),
+		};
+	}
+	now.level_shift++;
+	now.level_count = (now.level_count + 1) / 2;
+}
+
+/* Where marks left numbers out, buckets are what the last one was. */
+static void add_level(uint64_t mark)
+{
+	bool first = now.level_count == 0;
+
+	while (mark >> now.level_shift >= GPULEAK_HOST_LEVELS) {
+		/* An odd one out is its own neighbour. */
+		if (now.level_count > 0 && now.level_count < GPULEAK_HOST_LEVELS)
+			now.levels[now.level_count] = now.levels[now.level_count - 1];
+		fold();
+	}
+	while (now.level_count <= mark >> now.level_shift) {
+		struct gpuleak_host_level *level = &now.levels[now.level_count++];
+
+		add_to_level(level, true);
+	}
+	if (!first)
+		add_to_level(&now.levels[mark >> now.level_shift], false);
+}
+
+void host_publish(uint64_t mark)
+{
+	struct gpuleak_host_version *versions = trace.host->versions;
+	struct gpuleak_host_version *into = &versions[versions[0].mark <= versions[1].mark ? 0 : 1];
+	uint64_t when = trace_now() + 1;
+	int saved = errno;
+
+	if (!sampled || when - sampled >= sample_every) {
+		sample();
+		sampled = when;
+	}
+	errno = saved;
+	now.pinned = atomic_load(&pinned);
+	if (!now.mark) {
+		now.first_resident = now.resident;
+		now.first_pinned = now.pinned;
+	}
+	now.mark = mark;
+	now.peak_resident = higher(now.peak_resident, now.resident);
+	now.peak_pinned = higher(now.peak_pinned, now.pinned);
+	add_level(mark);
+	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy((uint8_t *)into + sizeof(into->mark), (const uint8_t *)&now + sizeof(now.mark),
+	       sizeof(now) - sizeof(now.mark));
+}
+
+void host_start_anew(void)
+{
+	trace.host->versions[0].mark = trace.host->versions[1].mark = 0;
+	now = (struct gpuleak_host_version){.resident = now.resident, .own = now.own};
+}
