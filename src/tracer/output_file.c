@@ -17,6 +17,7 @@
 #include "tracer/memory.h"
 #include "tracer/notice.h"
 #include "tracer/output_claim.h"
+#include "tracer/output_leftovers.h"
 #include "tracer/settings.h"
 #include "tracer/slot_file.h"
 
@@ -142,6 +143,19 @@ static bool make_open(struct output_file *file, uint64_t size)
 	return true;
 }
 
+/* False when another process took the file for a leftover before it was locked. */
+static bool lock(struct output_file *file)
+{
+	bool taken = flock(file->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	struct stat made;
+
+	if (!taken && (fstat(file->fd, &made) < 0 || made.st_nlink > 0))
+		return true;
+	close(file->fd);
+	file->fd = -1;
+	return false;
+}
+
 /*
  * In a container each run has the same pid: one that was killed before its first event
  * left a file of that name.
@@ -154,10 +168,10 @@ static bool open_temporary(struct output_file *file)
 		if (!name_temporary(file, attempt))
 			return fail(file, "the trace's name is too long", 0);
 		file->fd = open(file->temporary.path, flags, 0600);
-		if (file->fd >= 0)
-			return true;
-		if (errno != EEXIST)
+		if (file->fd < 0 && errno != EEXIST)
 			break;
+		if (file->fd >= 0 && lock(file))
+			return true;
 	}
 	return fail(file, file->temporary.path, errno);
 }
@@ -178,9 +192,10 @@ static bool make_here(struct output_file *file, uint64_t size)
 {
 	if (!open_temporary(file))
 		return false;
-	flock(file->fd, LOCK_EX | LOCK_NB);
-	if (remember(file) && make_open(file, size))
+	if (remember(file) && make_open(file, size)) {
+		output_remove_leftovers(&file->temporary);
 		return true;
+	}
 	unlink(file->temporary.path);
 	close(file->fd);
 	file->fd = -1;

@@ -1,5 +1,6 @@
 """Where a trace goes and how it is called; nobody else's file is touched, whatever stands there."""
 
+import fcntl
 import os
 import stat
 
@@ -157,6 +158,57 @@ def test_stale_temporary(box):
     script = f"echo old > .trace.bin.$$.0.tmp; exec {box.program('replay')} events.txt"
     done = box.run(["/bin/sh", "-c", script], env={"TMPDIR": None})
     expect_equal("standard error", done.stderr, "")
+    three_steps(box)
+
+
+def temporaries(box):
+    return [name for name in box.files() if name.endswith(".tmp")]
+
+
+def test_killed_before_the_first_event(box):
+    """The file that it made ready is removed by the next process that makes a trace."""
+    program = (
+        "import ctypes, os; cudart = ctypes.CDLL('libcudart.so.99', ctypes.RTLD_GLOBAL); "
+        "ctypes.CDLL(None).cudaGetDeviceCount(ctypes.byref(ctypes.c_int())); os.kill(os.getpid(), 9)"
+    )
+    for _ in range(3):
+        box.run(["/usr/bin/env", "python3", "-c", program], code=-9,
+                env={"LD_LIBRARY_PATH": box.programs / "fake"})  # fmt: skip
+        expect_equal("temporary files", len(temporaries(box)), 1)
+    replay(box, EVENTS)
+    expect_equal("temporary files", temporaries(box), [])
+    three_steps(box)
+
+
+def test_leftovers(box):
+    """Removed are traces and empty files of dead writers, and nothing else."""
+    trace, slots = b"GPULEAK\0" + bytes(5000), b"GPULKSL\0" + bytes(5000)
+    gone = {
+        ".trace.bin.4711.0.tmp": trace,
+        ".trace.rank3.bin.4712.12.tmp": slots,
+        ".other.bin.4713.0.tmp": bytes(5000),
+        ".trace.bin.4714.0.tmp": b"",
+    }
+    kept = {
+        ".trace.bin.4715.0.tmp": b"GPULEAKY and my own",
+        ".trace.bin.4716.tmp": trace,
+        ".trace.bin.x.0.tmp": trace,
+        ".4717.0.tmp": trace,
+        "trace.bin.4718.0.tmp": trace,
+        ".trace.bin.4719.0.tmp.old": trace,
+        ".trace.bin.4720.0.tmp": trace,
+        ".trace.bin.4721.0.tmp": trace,
+    }
+    for name, content in {**gone, **kept}.items():
+        (box.folder / name).write_bytes(content)
+    (box.folder / ".trace.bin.4722.0.tmp").symlink_to(box.folder / ".trace.bin.4716.tmp")
+    os.link(box.folder / ".trace.bin.4721.0.tmp", box.folder / "another name")
+    with open(box.folder / ".trace.bin.4720.0.tmp", "rb") as living:
+        fcntl.flock(living, fcntl.LOCK_EX)
+        done = replay(box, EVENTS)
+    expect_equal("standard error", done.stderr, "")
+    left = [name for name in box.files() if ".tmp" in name]
+    expect_equal("left", left, sorted([*kept, ".trace.bin.4722.0.tmp"]))
     three_steps(box)
 
 
