@@ -25,3 +25,8 @@ void native_loader_fork_ended(void)
 {
 	pthread_mutex_unlock(&loader_lock);
 }
+
+void native_loader_forget(void)
+{
+	pthread_mutex_init(&loader_lock, NULL);
+}

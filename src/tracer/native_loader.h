@@ -17,4 +17,7 @@ int native_loader_walk(int (*visit)(struct dl_phdr_info *info, size_t size, void
 void native_loader_fork_begins(void);
 void native_loader_fork_ended(void);
 
+/* In a child, whatever way it was made. */
+void native_loader_forget(void);
+
 #endif

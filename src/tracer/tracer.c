@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "gpuleak/gpuleak.h"
 #include "trace/layout.h"
@@ -30,7 +31,10 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-int tracer_state; /* enum tracer_state */
+union tracer_page tracer_page __attribute__((aligned(sizeof(union tracer_page))));
+
+/* The parent's state, for its child. */
+static int state_before_fork;
 
 /* Set in a child of fork. */
 static bool forked;
@@ -43,12 +47,13 @@ static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void set_state(enum tracer_state state)
 {
-	__atomic_store_n(&tracer_state, (int)state, __ATOMIC_RELEASE);
+	__atomic_store_n(&tracer_page.state, (int)state, __ATOMIC_RELEASE);
+	__atomic_store_n(&state_before_fork, (int)state, __ATOMIC_RELAXED);
 }
 
 static enum tracer_state get_state(void)
 {
-	return (enum tracer_state)__atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE);
+	return (enum tracer_state)__atomic_load_n(&tracer_page.state, __ATOMIC_ACQUIRE);
 }
 
 void tracer_give_up(const char *why)
@@ -90,11 +95,11 @@ static void after_fork_in_parent(void)
 /* A child of fork writes a trace of its own, made at its first event, or none. */
 static void after_fork_in_child(void)
 {
-	if (get_state() == TRACER_PAUSED)
+	if (state_before_fork == TRACER_PAUSED)
 		atomic_store(&paused_before, true);
-	if (get_state() != TRACER_OFF || trace.state)
-		set_state(TRACER_ASLEEP);
-	native_loader_fork_ended();
+	set_state(state_before_fork == TRACER_OFF && !trace.state ? TRACER_OFF : TRACER_ASLEEP);
+	tracer_page.known = true;
+	native_loader_forget();
 	forked = true;
 	pthread_mutex_init(&start_lock, NULL);
 	trace_writer_forget();
@@ -109,8 +114,18 @@ static void after_fork_in_child(void)
 	agent_forget();
 }
 
+/* A child of clone(2) alone finds out here that it is one. */
+static void meet_child(void)
+{
+	if (!__atomic_exchange_n(&tracer_page.known, true, __ATOMIC_ACQ_REL))
+		after_fork_in_child();
+}
+
 static void begin_once(void)
 {
+	/* From Linux 4.14 on. */
+	madvise(&tracer_page, sizeof(tracer_page), MADV_WIPEONFORK);
+	tracer_page.known = true;
 	settings_read();
 	thread_init();
 	stack_attach();
@@ -161,6 +176,7 @@ void tracer_prepare(void)
 	if (get_state() != TRACER_ASLEEP)
 		return;
 	begin();
+	meet_child();
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_ASLEEP)
 		make_trace(settings.size, settings.ring);
@@ -207,6 +223,8 @@ __attribute__((cold, noinline)) static bool take_unusual_event(void)
 	case TRACER_OFF:
 		return false;
 	default:
+		begin();
+		meet_child();
 		return !atomic_load(&paused_before) && start_recording();
 	}
 }
@@ -225,8 +243,10 @@ EXPORT void gpuleak_pause(void)
 {
 	int state = TRACER_RECORDING;
 
-	if (!__atomic_compare_exchange_n(&tracer_state, &state, TRACER_PAUSED, false,
-					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (__atomic_compare_exchange_n(&tracer_page.state, &state, TRACER_PAUSED, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		state_before_fork = TRACER_PAUSED;
+	else
 		atomic_store(&paused_before, state < TRACER_RECORDING);
 }
 
@@ -235,8 +255,9 @@ EXPORT void gpuleak_resume(void)
 	int paused = TRACER_PAUSED;
 
 	atomic_store(&paused_before, false);
-	__atomic_compare_exchange_n(&tracer_state, &paused, TRACER_RECORDING, false,
-				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(&tracer_page.state, &paused, TRACER_RECORDING, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		state_before_fork = TRACER_RECORDING;
 }
 
 /* PyTorch with CUDA is loaded: the program might have been expected to use a GPU. */
@@ -284,6 +305,7 @@ __attribute__((destructor)) static void end(void)
 {
 	int saved = errno;
 
+	meet_child();
 	if (get_state() < TRACER_RECORDING)
 		finish_empty();
 	if (trace.state && trace.file.published)

@@ -33,18 +33,28 @@ enum tracer_state {
 	TRACER_OFF = 4, /* something went wrong: everything is passed through */
 };
 
-/* Changed by tracer.c alone. */
-extern int tracer_state;
+/*
+ * A page of its own, which the kernel gives to each child as zeros: also to one made by
+ * clone(2) alone, where no handler of ours runs, and which has no mapping of the trace.
+ * So such a child is asleep.  Changed by tracer.c alone.
+ */
+extern union tracer_page {
+	struct {
+		int state;  /* enum tracer_state */
+		bool known; /* false: a child that doesn't know yet that it is one */
+	};
+	char bytes[4096];
+} tracer_page;
 
 static inline bool tracer_recording(void)
 {
-	return __atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE) == TRACER_RECORDING;
+	return __atomic_load_n(&tracer_page.state, __ATOMIC_ACQUIRE) == TRACER_RECORDING;
 }
 
 /* Allocations are passed by; frees of blocks that were recorded still count. */
 static inline bool tracer_paused(void)
 {
-	return __atomic_load_n(&tracer_state, __ATOMIC_ACQUIRE) == TRACER_PAUSED;
+	return __atomic_load_n(&tracer_page.state, __ATOMIC_ACQUIRE) == TRACER_PAUSED;
 }
 
 /*

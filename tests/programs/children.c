@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +166,58 @@ static int vfork_and_end(const char *self)
 	loop(1);
 	tell();
 	return wait_for(child);
+}
+
+/* A child without libc's fork(): no handler runs, and it has no mapping of the trace. */
+static pid_t clone_raw(void)
+{
+	fflush(stdout);
+	return (pid_t)syscall(SYS_clone, (unsigned long)SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* The child's first event is a free of the parent's, after a step of its own. */
+static int clone_and_record(const char *self)
+{
+	pid_t child;
+
+	(void)self;
+	loop(4);
+	child = clone_raw();
+	if (child == 0) {
+		if (gpuleak_step)
+			gpuleak_step();
+		begin_anew();
+		fake_free_at(0, 0x123400, BLOCK);
+		fake_alloc_at(0, 0x123400, BLOCK);
+		loop(3);
+		allocs++;
+		tell();
+		exit(0);
+	}
+	loop(1);
+	tell();
+	return wait_for(child);
+}
+
+/* Children that use no GPU. */
+static int clone_quiet(const char *self)
+{
+	pid_t child;
+	int code;
+
+	(void)self;
+	loop(4);
+	child = clone_raw();
+	if (child == 0)
+		exit(0);
+	code = wait_for(child);
+	child = clone_raw();
+	if (child == 0)
+		_exit(0);
+	code += wait_for(child);
+	loop(1);
+	tell();
+	return code;
 }
 
 static int spawn(const char *self)
@@ -330,6 +383,8 @@ static const struct mode {
 	{"fork_grandchild", fork_grandchild},
 	{"fork_storm", fork_storm},
 	{"vfork", vfork_and_end},
+	{"clone", clone_and_record},
+	{"clone_quiet", clone_quiet},
 	{"spawn", spawn},
 	{"plain", plain},
 	{"exec", become_another},

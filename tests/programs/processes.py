@@ -77,6 +77,15 @@ def test_fork_storm(box):
         expect_equal("a child's totals", totals(box.trace(name))["allocs"], 1)
 
 
+def test_clone(box):
+    """A child of clone(2) alone, which no library hears of: a trace of its own, no crash."""
+    check_children(box, "clone", 2)
+
+
+def test_clone_quiet(box):
+    check_children(box, "clone_quiet", 1)
+
+
 def test_vfork(box):
     check_children(box, "vfork", 2)
 
