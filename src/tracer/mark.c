@@ -168,6 +168,7 @@ void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 			commit(number);
 	}
 	pthread_mutex_unlock(&mark_lock);
+	slots_marked();
 }
 
 void mark_step(enum gpuleak_clock clock, uint32_t number)
@@ -176,7 +177,6 @@ void mark_step(enum gpuleak_clock clock, uint32_t number)
 		return;
 	mark_step_in_hook(clock, number);
 	trace_name_frames(NAMES_PER_MARK);
-	slots_marked();
 }
 
 void mark_restart(enum gpuleak_clock clock)

@@ -17,7 +17,10 @@
  */
 bool slots_begin(void);
 
-/* There is a new mark.  Any thread, without a lock of ours.  Keeps errno. */
+/*
+ * There is a new mark.  Any thread, without a lock of ours.  May start a thread, also in a
+ * hook, which takes some 50 us and some heap; never again while marks go on.  Keeps errno.
+ */
 void slots_marked(void);
 
 /* The process ends: write all there is.  Waits at most two seconds for the disk. */
