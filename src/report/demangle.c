@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* Take a length and so many bytes of a name. */
-static bool take_name(struct text *symbol, struct text *name)
+bool demangle_part(struct text *symbol, struct text *name)
 {
 	size_t length = 0;
 	size_t digits = 0;
@@ -51,11 +50,11 @@ bool demangle(struct text symbol, char *name, size_t size)
 	if (!skip(&symbol, "_Z"))
 		return false;
 	if (!skip(&symbol, "N"))
-		return take_name(&symbol, &part) && !text_begins(symbol, "I") &&
+		return demangle_part(&symbol, &part) && !text_begins(symbol, "I") &&
 		       append_name(name, size, &used, part);
 	skip(&symbol, "K");
 	while (!skip(&symbol, "E"))
-		if (!take_name(&symbol, &part) || !append_name(name, size, &used, part))
+		if (!demangle_part(&symbol, &part) || !append_name(name, size, &used, part))
 			return false;
 	return used > 0;
 }

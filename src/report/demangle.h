@@ -15,4 +15,10 @@
  */
 bool demangle(struct text symbol, char *name, size_t size);
 
+/*
+ * The next part of a nested name, its length and so many letters, into `part`; `symbol` is
+ * what follows.  False when there is none.
+ */
+bool demangle_part(struct text *symbol, struct text *part);
+
 #endif

@@ -200,6 +200,16 @@ static bool same_group(const struct names *names, const struct group_key *a,
 	       a->rule == b->rule && place_frames_same(names, a->where, b->where);
 }
 
+static void add_operation(struct finding *finding, struct text operation)
+{
+	for (unsigned i = 0; i < FINDING_OPERATIONS; i++) {
+		if (!finding->operations[i].size)
+			finding->operations[i] = operation;
+		if (text_same(finding->operations[i], operation))
+			return;
+	}
+}
+
 static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
@@ -209,6 +219,7 @@ static void finding_add(struct finding *finding, const struct findings *findings
 
 	if (pool)
 		rate = pool->bytes_per_step * (double)site->bytes / (double)pool_bytes;
+	add_operation(finding, findings->places[i].operation);
 	if (!finding->parts || site->bytes > finding->weight) {
 		finding->site = findings->origins[i];
 		finding->verdict = pool ? pool : site;

@@ -24,12 +24,18 @@ enum finding_state {
 	FINDING_SLOWER = 4, /* known, with less than before */
 };
 
+enum {
+	FINDING_OPERATIONS = 4
+};
+
 struct finding {
 	enum verdict label;
-	const struct snapshot_site *site;   /* borrowed: the heaviest of its sites */
-	const struct verdict_site *verdict; /* borrowed: of that site, or of the pool */
-	struct place place;		    /* of that site */
-	uint32_t parts;			    /* sites */
+	const struct snapshot_site *site;	    /* borrowed: the heaviest of its sites */
+	const struct verdict_site *verdict;	    /* borrowed: of that site, or of the pool */
+	struct place place;			    /* of that site */
+	struct text operations[FINDING_OPERATIONS]; /* different ones of the backward pass, the
+						       first that were met; empty: no more */
+	uint32_t parts;				    /* sites */
 	uint32_t first_step;
 	uint32_t last_step;
 	uint64_t bytes;

@@ -184,6 +184,15 @@ static void add_state(struct json *to, const struct finding *finding)
 		    finding->before);
 }
 
+/* At most FINDING_OPERATIONS of them. */
+static void add_operations(struct json *object, const struct finding *finding)
+{
+	struct json *array = json_add_array(object, "operations");
+
+	for (unsigned i = 0; i < FINDING_OPERATIONS && finding->operations[i].size; i++)
+		json_add_text(array, NULL, finding->operations[i]);
+}
+
 struct json *json_finding(struct report *report, const struct finding *finding)
 {
 	const struct snapshot *snapshot = &report->snapshot;
@@ -198,6 +207,7 @@ struct json *json_finding(struct report *report, const struct finding *finding)
 	add_evidence(object, finding);
 	json_add_where(object, "where", snapshot, finding->place.where);
 	json_add_where(object, "via", snapshot, finding->place.via);
+	add_operations(object, finding);
 	names_stack(&snapshot->names, finding->site->stack, &stack);
 	if (finding->site->flags & GPULEAK_SITE_OVERFLOW)
 		stack = (struct stack){.cut = true};

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "report/operation.h"
+
 struct candidates {
 	const struct gpuleak_frame *user;
 	const struct gpuleak_frame *outside_torch; /* innermost outside PyTorch and the library */
@@ -117,17 +119,20 @@ static void note_python_frame(struct place *place, struct candidates *found,
 	}
 }
 
-static void note_native_frame(struct candidates *found, const struct gpuleak_frame *frame,
+static void note_native_frame(struct place *place, struct candidates *found,
+			      const struct names *names, const struct gpuleak_frame *frame,
 			      enum code_owner owner)
 {
-	const struct gpuleak_frame **place = &found->native;
+	const struct gpuleak_frame **innermost = &found->native;
 
+	if (!place->operation.size && owner == CODE_NATIVE_TORCH)
+		place->operation = operation_of(names_text(names, frame->function));
 	if (owner == CODE_NATIVE_TORCH)
-		place = &found->native_torch;
+		innermost = &found->native_torch;
 	else if (owner == CODE_NATIVE_RUNTIME)
-		place = &found->runtime;
-	if (!*place)
-		*place = frame;
+		innermost = &found->runtime;
+	if (!*innermost)
+		*innermost = frame;
 }
 
 static const struct gpuleak_frame *choose(const struct candidates *found)
@@ -166,7 +171,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		if (owner < CODE_NATIVE)
 			note_python_frame(place, &found, names, frame, owner);
 		else
-			note_native_frame(&found, frame, owner);
+			note_native_frame(place, &found, names, frame, owner);
 	}
 	place->where = choose(&found);
 	place->user = found.user != NULL;

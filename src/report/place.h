@@ -30,6 +30,7 @@ struct place {
 	const struct gpuleak_frame *caller;   /* the user's frame that called `where` */
 	const struct gpuleak_frame *inner;    /* the innermost frame that has a name */
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
+	struct text operation;		      /* of the backward pass; empty: unknown */
 	bool python;			      /* it has Python frames */
 	bool user;			      /* `where` is the user's code */
 	bool buckets;	    /* DistributedDataParallel's, which the gradients live in */

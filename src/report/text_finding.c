@@ -207,18 +207,39 @@ static void print_evidence(const struct terminal *terminal, const struct report 
 	fputc('\n', terminal->out);
 }
 
-static void print_way(const struct terminal *terminal, const struct report *report,
-		      const char *what, const struct gpuleak_frame *frame, bool *any)
+static void begin_way(const struct terminal *terminal, const char *what, bool *any)
 {
-	if (!frame)
-		return;
 	if (*any)
 		fputs(";  ", terminal->out);
 	else
 		terminal_space(terminal, indent);
 	*any = true;
 	fprintf(terminal->out, "%s  ", what);
+}
+
+static void print_way(const struct terminal *terminal, const struct report *report,
+		      const char *what, const struct gpuleak_frame *frame, bool *any)
+{
+	if (!frame)
+		return;
+	begin_way(terminal, what, any);
 	text_place(terminal, report, frame);
+}
+
+/* All but the last that are kept: then there may be more. */
+static void print_operations(const struct terminal *terminal, const struct finding *finding,
+			     bool *any)
+{
+	const struct text *operations = finding->operations;
+
+	begin_way(terminal, "allocated by", any);
+	escape_print_cut(terminal->out, operations[0], 80);
+	for (unsigned i = 1; i < FINDING_OPERATIONS - 1 && operations[i].size; i++) {
+		fputs(", ", terminal->out);
+		escape_print_cut(terminal->out, operations[i], 80);
+	}
+	if (operations[FINDING_OPERATIONS - 1].size)
+		fputs(" and others", terminal->out);
 }
 
 /* Who called the line, what lies between it and PyTorch, what allocated. */
@@ -242,7 +263,9 @@ static void print_ways(const struct terminal *terminal, const struct report *rep
 		print_way(terminal, report, "called from", place->caller, &any);
 	if (place->via != inner)
 		print_way(terminal, report, "through", place->via, &any);
-	if (inner != place->where)
+	if (finding->operations[0].size)
+		print_operations(terminal, finding, &any);
+	else if (inner != place->where && !findings_nameless(finding->site, place))
 		print_way(terminal, report, "allocated in", inner, &any);
 	terminal_plain(terminal);
 	if (any)

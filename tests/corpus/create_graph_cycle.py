@@ -24,7 +24,7 @@ def train(steps=150):
             if p.grad is not None:
                 p.grad.data.zero_()
         loss = nn.functional.mse_loss(net(x), y)  # <- LEAK
-        loss.backward(create_graph=True)  # <- LEAK
+        loss.backward(create_graph=True)  # <- LEAK operation=AddmmBackward0
         norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()
         opt.step()
 

@@ -25,6 +25,7 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- LEAK thread            of an autograd thread: this line, or no line of Python
     # <- LEAK outside           taken from CUDA behind PyTorch's back
     # <- LEAK via=peft          allocated in this package, called from the line
+    # <- LEAK operation=X       allocated by this operation of the backward pass, among others
     # <- LEAK rank=1            of this rank; the others leak nowhere
     # <- LEAK?                  a finding that may be there and need not
 
@@ -46,7 +47,7 @@ VERDICTS = (
 ).split()
 ALARMS = ("LEAK", "GROWING")
 WORDS = {"caller", "swell", "thread", "outside"}
-OPTIONS = {"rate", "kind", "size", "first", "period", "via", "rank"}
+OPTIONS = {"rate", "kind", "size", "first", "period", "via", "rank", "operation"}
 
 
 @dataclass
