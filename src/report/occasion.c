@@ -30,19 +30,40 @@ static const char *text_of_frames(const struct finding *finding, const struct sn
 	return NULL;
 }
 
+/* At the start, later, or both. */
+enum when {
+	WHEN_FIRST = 0,
+	WHEN_LATER = 1,
+	WHEN_BOTH = 2,
+};
+
+static enum when when_born(const struct finding *finding)
+{
+	if (finding->first_step > 1)
+		return WHEN_LATER;
+	return finding->verdict->birth_count > 1 ? WHEN_BOTH : WHEN_FIRST;
+}
+
 const char *occasion_text(const struct finding *finding, const struct snapshot *snapshot)
 {
-	bool first = finding->first_step <= 1;
+	static const char *const states[] = {
+		"made by the first optimizer step",
+		"made for parameters that joined: unfreezing, another optimizer",
+		"made by the first optimizer step, and later for parameters that joined",
+	};
+	static const char *const gradients[] = {
+		"of the first backward pass",
+		"of the first backward pass through parameters that joined",
+		"of the first backward pass, and later of parameters that joined",
+	};
 
 	if (finding->label != VERDICT_JUMP)
 		return NULL;
 	switch (kind_of(finding, snapshot)) {
 	case KIND_OPTIMIZER_STATE:
-		return first ? "made by the first optimizer step"
-			     : "made for parameters that joined: unfreezing, another optimizer";
+		return states[when_born(finding)];
 	case KIND_GRADIENT:
-		return first ? "of the first backward pass"
-			     : "of the first backward pass through parameters that joined";
+		return gradients[when_born(finding)];
 	default:
 		return text_of_frames(finding, snapshot);
 	}

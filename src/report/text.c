@@ -260,7 +260,7 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 void text_print(const struct terminal *terminal, struct report *report,
 		const struct options *options)
 {
-	text_oom_leads(terminal, report);
+	text_oom_leads(terminal, report, false);
 	terminal_label(terminal, report->verdict);
 	print_answer(terminal, report, options);
 	fputc('\n', terminal->out);
@@ -291,6 +291,8 @@ static void print_summary_line(const struct terminal *terminal, const struct rep
 void text_print_summary(const struct terminal *terminal, struct report *reports, size_t count,
 			const struct options *options)
 {
+	for (size_t i = 0; i < count; i++)
+		text_oom_leads(terminal, &reports[i], true);
 	for (unsigned label = VERDICT_COUNT; label-- > 0;)
 		for (size_t i = 0; i < count; i++)
 			if (reports[i].verdict == label)

@@ -28,8 +28,11 @@ void text_finding(const struct terminal *terminal, struct report *report,
 void text_oom(const struct terminal *terminal, struct report *report,
 	      const struct findings *device);
 
-/* The first line of a run that ended so.  False, and nothing printed, of another one. */
-bool text_oom_leads(const struct terminal *terminal, struct report *report);
+/*
+ * The first line of a run that ended so; `named`: with the trace's path.  False, and
+ * nothing printed, of another one.
+ */
+bool text_oom_leads(const struct terminal *terminal, struct report *report, bool named);
 
 /* What the highest peak was made of. */
 void text_peak(const struct terminal *terminal, struct report *report,

@@ -1,6 +1,7 @@
 /* What memory was made of: at the peak, and when it was not enough. */
-#include <inttypes.h>
+#include <string.h>
 
+#include "report/escape.h"
 #include "report/kind.h"
 #include "report/oom.h"
 #include "report/text.h"
@@ -124,7 +125,7 @@ void text_oom(const struct terminal *terminal, struct report *report, const stru
 	oom_release(&oom);
 }
 
-bool text_oom_leads(const struct terminal *terminal, struct report *report)
+bool text_oom_leads(const struct terminal *terminal, struct report *report, bool named)
 {
 	char size[32], allocated[32], capacity[32], cause[256];
 
@@ -140,6 +141,12 @@ bool text_oom_leads(const struct terminal *terminal, struct report *report)
 		terminal_verdict(terminal, VERDICT_LEAK);
 		fputs("OUT OF MEMORY", terminal->out);
 		terminal_plain(terminal);
+		if (named) {
+			fputs("  ", terminal->out);
+			escape_print(terminal->out,
+				     (struct text){report->path, strlen(report->path)});
+			fputc(':', terminal->out);
+		}
 		if (report->device_count > 1)
 			fprintf(terminal->out, " on cuda:%u", device->device->device);
 		print_where(terminal, report, &oom);

@@ -25,7 +25,7 @@ def train(steps=150, start=50):
         loss.backward()
         opt.step()
         if step == start:
-            average = copy.deepcopy(net).requires_grad_(False)  # <- JUMP first=52
+            average = copy.deepcopy(net).requires_grad_(False)  # <- JUMP first=52 occasion=copy-of-the-model
         elif average is not None:
             with torch.no_grad():
                 for kept, new in zip(average.parameters(), net.parameters()):

@@ -82,6 +82,9 @@ def check_marker(findings: Findings, marker: Marker) -> list:
         (s["kind"] or "").replace(" ", "-") == wish["kind"] for s in found
     ):
         wrong.append(f"{marker}; got kind {', '.join(str(s['kind']) for s in found)}")
+    words = wish.get("occasion", "").replace("-", " ")
+    if words and not any(words in (s["occasion"] or "") for s in found):
+        wrong.append(f"{marker}; got {', '.join(str(s['occasion']) for s in found)}")
     if "size" in wish and not any(
         near(s["size_in_parameters"], float(wish["size"]), 0.05) for s in found
     ):

@@ -20,11 +20,11 @@ def train(steps=160, warmup=80):
         if step >= warmup:
             opt_c.zero_grad()
             (critic(fake.detach()).mean() - critic(real).mean()).backward()
-            opt_c.step()  # <- JUMP
+            opt_c.step()  # <- JUMP occasion=for-parameters-that-joined
         opt_g.zero_grad()
         loss = -critic(fake).mean() if step >= warmup else nn.functional.mse_loss(fake, real)
         loss.backward()
-        opt_g.step()  # <- JUMP first=1
+        opt_g.step()  # <- JUMP first=1 occasion=first-optimizer-step
 
     print(f"loss {loss.item():.4f}")
 
