@@ -117,6 +117,38 @@ bool report_fails(const struct report *report, const struct options *options)
 	       report_host_label(report) == VERDICT_HOST;
 }
 
+struct text report_without_python(const struct report *report)
+{
+	const struct gpuleak_run *run = &report->snapshot.run;
+
+	if (run->flags & GPULEAK_RUN_PYTHON_STACKS || !run->python)
+		return (struct text){0};
+	return names_text(&report->snapshot.names, run->python_why);
+}
+
+/*
+ * PyTorch took memory of the device and reported no block in it, which it does one by
+ * one: its cache is off, or it is a version that we don't know.
+ */
+static bool blocks_unseen(const struct snapshot *snapshot, const struct snapshot_device *device)
+{
+	if (device->at.allocs)
+		return false;
+	for (size_t i = 0; i < snapshot->site_count; i++)
+		if (snapshot->sites[i].flags & GPULEAK_SITE_SEGMENT &&
+		    snapshot_device(snapshot, &snapshot->sites[i]) == device)
+			return true;
+	return false;
+}
+
+static bool any_blocks_unseen(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->device_count; i++)
+		if (blocks_unseen(snapshot, &snapshot->devices[i]))
+			return true;
+	return false;
+}
+
 /* A hundredth of all, and at least one. */
 static bool is_much(uint64_t part, uint64_t whole)
 {
@@ -133,6 +165,9 @@ const char *report_proves_too_little(const struct report *report, const struct o
 	why->text[0] = '\0';
 	if (!events)
 		message_set(why, "no GPU event was seen");
+	else if (any_blocks_unseen(snapshot))
+		message_set(why, "PyTorch took memory and reported no block in it: its cache is "
+				 "off, or this version is not known");
 	else if (snapshot->steps < options->require_steps)
 		message_set(why, "%" PRIu64 " steps, %" PRIu64 " are required", snapshot->steps,
 			    options->require_steps);

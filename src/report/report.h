@@ -47,6 +47,9 @@ bool report_names_host(const struct report *report);
 /* VERDICT_HOST, or VERDICT_STABLE. */
 enum verdict report_host_label(const struct report *report);
 
+/* Why a Python program's stacks are not Python's; empty when they are. */
+struct text report_without_python(const struct report *report);
+
 /* Why the report proves too little for a gate, one line; NULL when it proves enough. */
 const char *report_proves_too_little(const struct report *report, const struct options *options,
 				     struct message *why);

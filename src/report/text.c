@@ -230,10 +230,16 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 			  const struct options *options)
 {
 	const struct snapshot *snapshot = &report->snapshot;
+	struct text off = report_without_python(report);
 	struct message why;
 	char count[32];
 
 	print_dropped(terminal, report);
+	if (off.size) {
+		fputs("Python's lines are missing: ", terminal->out);
+		escape_print_cut(terminal->out, off, 300);
+		fputc('\n', terminal->out);
+	}
 	if (snapshot->state.status == GPULEAK_STATUS_GAVE_UP) {
 		fprintf(terminal->out, "The tracer stopped recording after step %s: ",
 			verdict_count_text(snapshot->steps, count, sizeof(count)));

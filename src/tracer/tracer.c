@@ -72,6 +72,8 @@ static void describe_stacks(void)
 {
 	const char *why = python_detached_why();
 
+	if (settings.stacks == SETTINGS_STACKS_NATIVE || settings.stacks == SETTINGS_STACKS_NONE)
+		why = "GPULEAK_STACKS says so";
 	if (why)
 		trace.run->python_why = trace_string(why, strlen(why));
 	else

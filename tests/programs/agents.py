@@ -28,13 +28,13 @@ def interpreters():
     return [(version, path) for (version, _), path in sorted(found.items())]
 
 
-def each(box, way):
+def each(box, way, **variables):
     """The version and the trace of each interpreter."""
     for version, python in interpreters():
         for name in box.traces():
             (box.folder / name).unlink()
         command = [python, "-W", "error", PROGRAM, box.programs / "fake", way]
-        done = box.run(command, env={"PYTHONDONTWRITEBYTECODE": "1"})
+        done = box.run(command, env={"PYTHONDONTWRITEBYTECODE": "1", **variables})
         what = f"Python {version}, {way}"
         expect_equal(f"{what}: hooks and stderr", (done.stdout, done.stderr), ("1 1\n", ""))
         yield what, version, box.trace()
@@ -84,6 +84,22 @@ def test_late(box):
         expect_equal(f"{what}: marks", trace.committed, 0)
         events = [event["kind"] for event in trace.events()]
         expect_equal(f"{what}: events", events, ["malloc", "reserved", "alloc"])
+
+
+def test_unknown_python(box):
+    """A version from the future: no Python stacks, which trace and report say; all else works."""
+    preload = f"{box.programs / 'fake/libfake_python.so'}:{box.tracer}"
+    why = "unknown Python 3.99.1: no Python stacks"
+    for what, _version, trace in each(box, "asked", LD_PRELOAD=preload):
+        expect_equal(f"{what}: marks", trace.committed, 25)
+        said = trace.string(trace.run["python_why"]) or ""
+        expect(why in said, f"{what}: the trace says {said!r}")
+        expect_equal(f"{what}: flags", trace.run["flags"] & 2, 0)
+        languages = {f["language"] for site in trace.sites() for f in site["frames"]}
+        expect_equal(f"{what}: languages of frames", languages, {2})
+        expect(why in box.read()["trace"]["python_stacks_off"], f"{what}: not in the JSON")
+        text = subprocess.run([box.report, box.trace_path], stdout=-1, text=True).stdout
+        expect(f"Python's lines are missing: {said}" in text, f"{what}: the report says {text}")
 
 
 if __name__ == "__main__":

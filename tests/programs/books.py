@@ -172,6 +172,18 @@ def test_segments(box):
     expect_equal("outside and its peak", outside, (0, 4 << 20))
 
 
+def test_segments_without_blocks(box):
+    """PyTorch takes memory and reports nothing in it: that there is no leak proves nothing."""
+    events = []
+    for step in range(30):
+        events += [("g", 0, 0x1000000 + 0x400000 * step, 2 << 20, 1), ("s",)]
+    check_books(box, events)
+    report = box.read()
+    expect_equal("proves too little", report["proves_too_little"], True)
+    check_books(box, [*events, ("a", 0, 0x1000000, 512, 2), ("s",)])
+    expect_equal("with a block", box.read()["proves_too_little"], False)
+
+
 def test_replaced(box):
     """An address given out again keeps its site and birth step; frees of nothing are counted."""
     events = [("a", 0, 0x1000, 512, 1), ("s",), ("a", 0, 0x1000, 2048, 2), ("s",), ("s",)]
