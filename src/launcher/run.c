@@ -151,6 +151,8 @@ static int report_make(const struct run *run, const struct names *traces, bool j
 	names_add(&argv, text_format("%s", run->parts.report));
 	if (json)
 		names_add(&argv, text_format("--json"));
+	if (run->options.peak)
+		names_add(&argv, text_format("--peak"));
 	if (run->options.all)
 		names_add(&argv, text_format("--all"));
 	add_option(&argv, "--fail-on", run->options.fail_on);

@@ -129,6 +129,9 @@ static int take(struct run_options *options, int id, const char *argument)
 	case RUN_BASELINE:
 		options->baseline = argument;
 		return 0;
+	case RUN_PEAK:
+		options->peak = true;
+		return 0;
 	case RUN_ALL:
 		options->all = true;
 		return 0;

@@ -12,6 +12,7 @@ struct run_options {
 	bool sim;
 	bool no_trace;
 	bool all;
+	bool peak;
 	bool help;
 	const char *devices;
 	const char *memory;

@@ -121,9 +121,12 @@ def test_yesterdays_trace_and_no_gpu_today(place: Place):
 def test_suppressions(place: Place):
     """With the example's rules the example passes; a bad file is found before the program runs."""
     example, rules = ROOT / "docs/examples/train.py", ROOT / "docs/examples/suppressions.txt"
-    done = place.run(example, options=("--suppressions", str(rules), "--json", "report.json"))
+    options = ("--suppressions", str(rules), "--peak", "--json", "report.json")
+    done = place.run(example, options=options)
     equal(done.returncode, 0, done.stderr)
+    assert "Peak of " in done.stderr, done.stderr
     report = json.loads((place.here / "report.json").read_text())
+    assert report["devices"][0]["peak"]["made_of"], "no peak in JSON"
     used = [rule["used"] for rule in report["suppressions"]]
     assert len(used) == 3 and all(used), f"rules of the example are not used: {used}"
 
