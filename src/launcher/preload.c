@@ -101,6 +101,24 @@ static void set_triton_libcuda(struct environment *environment, const char *sim)
 	free(folder);
 }
 
+/*
+ * With an audit library, and so a second libc, too little of the memory for thread-local variables
+ * is left for a preloaded library that must have its own there, as jemalloc must: the loader would
+ * not start the program.  What the user has set stays.
+ */
+static void set_static_tls(struct environment *environment)
+{
+	static const char name[] = "glibc.rtld.optional_static_tls";
+	const char *held = getenv("GLIBC_TUNABLES");
+	char *value;
+
+	if (held && strstr(held, name))
+		return;
+	value = text_format("%s%s%s=16384", held ? held : "", held && *held ? ":" : "", name);
+	environment_set(environment, "GLIBC_TUNABLES", value);
+	free(value);
+}
+
 /* Every stand-in in lib/. */
 static int list_add_stand_ins(struct names *list, const char *sim)
 {
@@ -186,8 +204,10 @@ int preload_set(struct environment *environment, const struct parts *parts, bool
 	if (sim && sim_way() == SIM_BY_PRELOAD && list_add_stand_ins(&preload, parts->sim) < 0)
 		goto out;
 	list_set(environment, "LD_PRELOAD", &preload, " :", "libgpuleak.so");
-	if (audit.count > 0)
+	if (audit.count > 0) {
 		list_set(environment, "LD_AUDIT", &audit, ":", "libgpuleak-sim.so");
+		set_static_tls(environment);
+	}
 	if (sim)
 		set_triton_libcuda(environment, parts->sim);
 	ret = 0;

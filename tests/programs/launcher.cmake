@@ -1,6 +1,8 @@
 # The launcher, with stand-ins for the parts that it starts.
 add_library(launcher_stand_in MODULE "${CMAKE_CURRENT_LIST_DIR}/launcher_stand_in.c")
 target_link_libraries(launcher_stand_in PRIVATE gpuleak_build)
+add_library(static_tls MODULE "${CMAKE_CURRENT_LIST_DIR}/static_tls.c")
+target_link_libraries(static_tls PRIVATE gpuleak_build)
 
 find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
 add_test(NAME launcher.run
@@ -24,7 +26,7 @@ endif()
 foreach(name leak no_leak suppressions baseline program_that_fails program_that_is_killed
     yesterdays_trace_and_no_gpu_today memory_and_devices several_processes without_the_tracer
     program_that_changes_its_folder program_started_elsewhere
-    stand_ins_by_preload build_folder_with_a_space check)
+    stand_ins_by_preload preloaded_library_with_many_variables build_folder_with_a_space check)
   add_test(NAME launcher.${name}
     COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_training.py"
       --build "${CMAKE_BINARY_DIR}" ${launcher_python} ${name})

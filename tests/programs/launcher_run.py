@@ -336,6 +336,24 @@ def test_no_trace_option():
         equal(place.calls(), [])
 
 
+def test_room_for_thread_local_variables():
+    """A preloaded library with many of them would keep a program with an audit library from starting."""
+    show = 'echo "$GLIBC_TUNABLES"'
+    ours = "glibc.rtld.optional_static_tls=16384"
+    with Place() as place:
+        for held, expected in [
+            ({}, ours),
+            ({"GLIBC_TUNABLES": ""}, ours),
+            ({"GLIBC_TUNABLES": "glibc.malloc.check=1"}, f"glibc.malloc.check=1:{ours}"),
+            ({"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=9999"},
+             "glibc.rtld.optional_static_tls=9999"),
+        ]:
+            shown = place.run(show, "--sim", GPULEAK_SIM_LOADER="audit", **held).stdout
+            equal(shown, f"{expected}\n")
+        equal(place.run(show).stdout, "\n")
+        equal(place.run(show, "--sim", GPULEAK_SIM_LOADER="preload").stdout, "\n")
+
+
 def test_preloads_of_the_user_stay():
     show = 'echo "$LD_PRELOAD|$LD_AUDIT"'
     with Place() as place:

@@ -213,6 +213,17 @@ def test_build_folder_with_a_space(place: Place):
         equal((done.returncode, done.stdout), (101, "trained\n"), done.stderr)
 
 
+def test_preloaded_library_with_many_variables(place: Place):
+    """As jemalloc has: beside an audit library the loader has no room for them by itself."""
+    library = place.build / "tests/programs/libstatic_tls.so"
+    audit = place.build / "sim/libgpuleak-sim.so"
+    alone = subprocess.run(["true"], env={"LD_PRELOAD": str(library), "LD_AUDIT": str(audit)},
+                           stderr=subprocess.PIPE, text=True)
+    assert "static TLS" in alone.stderr, f"the library is no trouble: {alone.stderr}"
+    done = place.run("train.py", "clean", LD_PRELOAD=str(library), GPULEAK_SIM_LOADER="audit")
+    equal((done.returncode, done.stdout), (0, "trained\n"), done.stderr)
+
+
 def test_check(place: Place):
     temporary = place.here / "tmp"
     temporary.mkdir()
