@@ -60,6 +60,22 @@ EXPORT unsigned la_version(unsigned version)
 	return find_folder() ? version : 0;
 }
 
+/*
+ * The name of the stand-in for `file`.  Programs that don't use CUDA's runtime ask for the driver
+ * and NVML without a version; PyTorch 2.2 looks whether it can open libcudnn_cnn_infer.so.8, a part
+ * of what one stand-in is.
+ */
+static const char *other_name(const char *file)
+{
+	if (strcmp(file, "libcuda.so") == 0)
+		return "libcuda.so.1";
+	if (strcmp(file, "libnvidia-ml.so") == 0)
+		return "libnvidia-ml.so.1";
+	if (strncmp(file, "libcudnn_", strlen("libcudnn_")) == 0)
+		return strstr(file, ".so.8") ? "libcudnn.so.8" : "libcudnn.so.9";
+	return file;
+}
+
 /* The loader copies what we answer, before it asks again: it holds its lock. */
 EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 {
@@ -69,11 +85,7 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 
 	(void)cookie;
 	(void)flag;
-	/* Programs that don't use CUDA's runtime ask for these without a version. */
-	if (strcmp(file, "libcuda.so") == 0)
-		file = "libcuda.so.1";
-	else if (strcmp(file, "libnvidia-ml.so") == 0)
-		file = "libnvidia-ml.so.1";
+	file = other_name(file);
 	for (size_t i = 0; i < SONAMES; i++) {
 		if (strcmp(file, sonames[i]) || folder_length + strlen(file) >= LONGEST)
 			continue;
