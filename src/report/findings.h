@@ -14,6 +14,7 @@
 #include "report/rules.h"
 #include "report/snapshot.h"
 #include "report/verdict.h"
+#include "report/verdict_host.h"
 
 /* A finding beside those of --baseline. */
 enum finding_state {
@@ -53,6 +54,7 @@ struct findings {
 	const struct snapshot_device *device; /* borrowed */
 	struct verdict_timeline timeline;
 	struct verdict_device verdict;
+	struct verdict_growth driver;	      /* what no hook sees */
 	struct verdict_site *sites;	      /* owned, as `origins` */
 	const struct snapshot_site **origins; /* owned; borrowed from the snapshot */
 	size_t site_count;		      /* that verdict_device() sees */

@@ -154,6 +154,27 @@ static void add_forecast(struct json *to, const struct verdict_device *verdict)
 		json_add_null(to, "full_in_seconds");
 }
 
+/* What the program was told is in use and no hook accounts for. */
+static void add_driver(struct json *to, const struct findings *device)
+{
+	const struct gpuleak_driver_version *at = &device->device->driver;
+	struct json *driver;
+
+	if (!at->mark) {
+		json_add_null(to, "driver");
+		return;
+	}
+	driver = json_add_object(to, "driver");
+	json_add_integer(driver, "first", at->first_other);
+	json_add_integer(driver, "last", at->other);
+	json_add_integer(driver, "peak", at->peak_other);
+	json_add_integer(driver, "asked", at->asked);
+	if (device->driver.grows)
+		json_add_real(driver, "bytes_per_step", device->driver.bytes_per_step);
+	else
+		json_add_null(driver, "bytes_per_step");
+}
+
 static struct json *device_object(struct report *report, const struct findings *device,
 				  const struct options *options)
 {
@@ -167,7 +188,10 @@ static struct json *device_object(struct report *report, const struct findings *
 	json_add_text(object, "name", names_text(names, device->device->name));
 	json_add_text(object, "uuid", names_text(names, device->device->uuid));
 	json_add_string(object, "verdict", verdict_name(verdict->label));
-	verdict_device_sentence(verdict, sentence, sizeof(sentence));
+	if (verdict->label == VERDICT_DRIVER)
+		verdict_driver_sentence(&device->driver, sentence, sizeof(sentence));
+	else
+		verdict_device_sentence(verdict, sentence, sizeof(sentence));
 	json_add_string(object, "evidence", sentence);
 	if (verdict->label == VERDICT_LEAK || verdict->label == VERDICT_GROWING)
 		json_add_real(object, "bytes_per_step", verdict->bytes_per_step);
@@ -175,6 +199,7 @@ static struct json *device_object(struct report *report, const struct findings *
 		json_add_null(object, "bytes_per_step");
 	add_sizes(object, "allocated", at->first_allocated, at->allocated, at->peak);
 	add_sizes(object, "reserved", at->first_reserved, at->reserved, at->peak_reserved);
+	add_driver(object, device);
 	add_integer_if(object, "capacity", device->device->capacity);
 	add_forecast(object, verdict);
 	if (verdict->label == VERDICT_SAWTOOTH && device->device->capacity)

@@ -35,6 +35,17 @@ static void judge_host(struct report *report)
 		report->host.own = (struct verdict_growth){.grows = false};
 }
 
+/* Graver than all but leaks and fragmentation; too few steps are too few for it, too. */
+static void judge_driver(struct findings *device, const struct snapshot *snapshot)
+{
+	struct verdict_device *verdict = &device->verdict;
+
+	verdict_driver(&device->driver, &device->device->driver, snapshot->steps);
+	if (device->driver.grows && verdict->label != VERDICT_SHORT &&
+	    verdict->label < VERDICT_DRIVER)
+		verdict->label = VERDICT_DRIVER;
+}
+
 static void judge(struct report *report, const struct options *options)
 {
 	struct snapshot *snapshot = &report->snapshot;
@@ -46,6 +57,7 @@ static void judge(struct report *report, const struct options *options)
 		struct findings *device = &report->devices[report->device_count++];
 
 		findings_init(device, &report->code, &matcher, &snapshot->devices[i], options->all);
+		judge_driver(device, snapshot);
 		report->damaged += device->damaged;
 		if (device->verdict.label > report->verdict)
 			report->verdict = device->verdict.label;

@@ -102,6 +102,7 @@ static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
 	copy_evidence(snapshot, file, budget);
 	copy_devices(snapshot, file, budget);
 	copy_host(snapshot, file);
+	copy_driver(snapshot, file);
 	copy_notes(snapshot, file, budget);
 	if (!read_state(file, &state))
 		return false;

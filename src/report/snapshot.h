@@ -44,6 +44,7 @@ struct snapshot_device {
 	gpuleak_string_id uuid;
 	uint64_t capacity;
 	struct gpuleak_device_version at;	 /* all zero where no mark has seen the device */
+	struct gpuleak_driver_version driver;	 /* all zero where the program never asked */
 	struct gpuleak_timeline_entry *timeline; /* owned, the open entry last */
 	size_t timeline_count;
 };

@@ -254,6 +254,28 @@ void copy_host(struct snapshot *snapshot, const struct trace_file *file)
 		snapshot->host = host.versions[version];
 }
 
+void copy_driver(struct snapshot *snapshot, const struct trace_file *file)
+{
+	struct trace_section section;
+	struct gpuleak_driver driver;
+
+	if (!trace_file_section(file, GPULEAK_SECTION_DRIVER, sizeof(driver), &section))
+		return;
+	for (size_t i = 0; i < snapshot->device_count; i++) {
+		struct snapshot_device *device = &snapshot->devices[i];
+		int version;
+
+		if (device->item >= section.present ||
+		    !trace_file_read(file, section.offset + device->item * section.item_size,
+				     &driver, sizeof(driver)))
+			continue;
+		version = version_at(driver.versions[0].mark, driver.versions[1].mark,
+				     snapshot->steps);
+		if (version >= 0)
+			device->driver = driver.versions[version];
+	}
+}
+
 void copy_notes(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)
 {
 	struct trace_section section;

@@ -20,6 +20,8 @@ void copy_sites(struct snapshot *snapshot, const struct trace_file *file, struct
 void copy_evidence(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget);
 void copy_devices(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget);
 void copy_host(struct snapshot *snapshot, const struct trace_file *file);
+/* After copy_devices(). */
+void copy_driver(struct snapshot *snapshot, const struct trace_file *file);
 void copy_notes(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget);
 void copy_names(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget);
 

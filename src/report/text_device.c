@@ -29,7 +29,9 @@ void text_device_sentence(const struct findings *device, char *sentence, size_t 
 {
 	char forecast[FORECAST_SIZE];
 
-	if (forecast_text(device, forecast)[0])
+	if (device->verdict.label == VERDICT_DRIVER)
+		verdict_driver_sentence(&device->driver, sentence, size);
+	else if (forecast_text(device, forecast)[0])
 		snprintf(sentence, size, "%s", forecast);
 	else
 		verdict_device_sentence(&device->verdict, sentence, size);

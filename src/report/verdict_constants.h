@@ -109,5 +109,7 @@
 #define HOST_OWN_BYTES	  (4 << 20) /* least growth ... */
 #define HOST_OWN_SHARE	  0.01	    /* ... and of what it was */
 #define HOST_PINNED_BYTES (1 << 20)
+#define DRIVER_BYTES	  (16 << 20) /* least growth of what no hook sees ... */
+#define DRIVER_SHARE	  0.01	     /* ... and of what it was */
 
 #endif

@@ -12,44 +12,11 @@ struct parts {
 	double high[HOST_PARTS];
 };
 
-typedef uint64_t (*level_value)(const struct gpuleak_host_level *level);
-
-static uint64_t min_own(const struct gpuleak_host_level *level)
-{
-	return level->min_own;
-}
-
-static uint64_t max_own(const struct gpuleak_host_level *level)
-{
-	return level->max_own;
-}
-
-static uint64_t min_pinned(const struct gpuleak_host_level *level)
-{
-	return level->min_pinned;
-}
-
-static uint64_t max_pinned(const struct gpuleak_host_level *level)
-{
-	return level->max_pinned;
-}
-
-static void read_parts(struct parts *parts, const struct gpuleak_host_level *levels, uint32_t count,
-		       level_value low, level_value high)
-{
-	uint32_t warm = (count + 3) / 4;
-	uint32_t left = count - warm;
-
-	for (uint32_t i = 0; i < HOST_PARTS; i++) {
-		parts->low[i] = INFINITY;
-		parts->high[i] = 0;
-		for (uint32_t j = warm + i * left / HOST_PARTS;
-		     j < warm + (i + 1) * left / HOST_PARTS; j++) {
-			parts->low[i] = fmin(parts->low[i], (double)low(&levels[j]));
-			parts->high[i] = fmax(parts->high[i], (double)high(&levels[j]));
-		}
-	}
-}
+/* The least growth that is worth a word: bytes, and a share of what was there before. */
+struct least {
+	double bytes;
+	double share;
+};
 
 /*
  * The floor rises from part to part, at a pace that holds on, and never gives back: what
@@ -77,37 +44,103 @@ static bool grows(const struct parts *parts, double least)
 	       parts->high[last] - parts->high[0] >= growth / 2;
 }
 
-static void judge(struct verdict_growth *growth, const struct parts *parts, double least,
+/* A series as it is in the file: lowest and highest of `values` values a bucket. */
+struct series {
+	const uint64_t *pairs; /* of the first bucket */
+	uint32_t values;
+	uint32_t count; /* buckets */
+	uint32_t shift;
+};
+
+static uint32_t part_start(uint32_t count, uint32_t part)
+{
+	uint32_t warm = (count + 3) / 4;
+
+	return warm + part * (count - warm) / HOST_PARTS;
+}
+
+static void read_parts(struct parts *parts, const struct series *series)
+{
+	for (uint32_t i = 0; i < HOST_PARTS; i++) {
+		parts->low[i] = INFINITY;
+		parts->high[i] = 0;
+		for (uint32_t j = part_start(series->count, i);
+		     j < part_start(series->count, i + 1); j++) {
+			const uint64_t *pair = series->pairs + 2 * (size_t)series->values * j;
+
+			parts->low[i] = fmin(parts->low[i], (double)pair[0]);
+			parts->high[i] = fmax(parts->high[i], (double)pair[1]);
+		}
+	}
+}
+
+static void judge(struct verdict_growth *growth, const struct series *series, struct least least,
 		  uint64_t now)
 {
-	*growth = (struct verdict_growth){.grows = grows(parts, least)};
+	const unsigned last = HOST_PARTS - 1;
+	struct parts parts;
+
+	*growth = (struct verdict_growth){.grows = false};
+	if (now < VERDICT_MARKS_MIN || series->count < 2 * HOST_PARTS || series->shift > 31)
+		return;
+	read_parts(&parts, series);
+	growth->grows = grows(&parts, fmax(least.bytes, least.share * parts.low[0]));
 	if (!growth->grows)
 		return;
-	growth->bytes = parts->low[HOST_PARTS - 1] - parts->low[0];
-	/* From the first part to the last: all but the first quarter, and one part. */
-	growth->steps = (uint64_t)((double)now * 0.75 * (HOST_PARTS - 1) / HOST_PARTS);
-	if (growth->steps)
-		growth->bytes_per_step = growth->bytes / (double)growth->steps;
+	growth->bytes = parts.low[last] - parts.low[0];
+	/* The floor of a part that rises is where the part begins. */
+	growth->steps = (uint64_t)(part_start(series->count, last) - part_start(series->count, 0))
+			<< series->shift;
+	growth->bytes_per_step = growth->bytes / (double)growth->steps;
+}
+
+static uint32_t at_most(uint32_t count, uint32_t room)
+{
+	return count < room ? count : room;
 }
 
 void verdict_host(struct verdict_host *verdict, const struct gpuleak_host_version *version,
 		  uint64_t now)
 {
-	uint32_t count = version->level_count;
-	struct parts parts;
+	struct series series = {
+		.pairs = &version->levels[0].min_own,
+		.values = 2,
+		.count = at_most(version->level_count, GPULEAK_HOST_LEVELS),
+		.shift = version->level_shift,
+	};
 
 	*verdict = (struct verdict_host){.own = {.grows = false}};
-	if (count > GPULEAK_HOST_LEVELS)
-		count = GPULEAK_HOST_LEVELS;
-	/* The last bucket may hold a mark or two: what it lacks looks like a rise. */
-	if (now < VERDICT_MARKS_MIN || count < 2 * HOST_PARTS)
-		return;
-	read_parts(&parts, version->levels, count, min_own, max_own);
 	if (version->own)
-		judge(&verdict->own, &parts, fmax(HOST_OWN_BYTES, HOST_OWN_SHARE * parts.low[0]),
-		      now);
-	read_parts(&parts, version->levels, count, min_pinned, max_pinned);
-	judge(&verdict->pinned, &parts, HOST_PINNED_BYTES, now);
+		judge(&verdict->own, &series, (struct least){HOST_OWN_BYTES, HOST_OWN_SHARE}, now);
+	series.pairs = &version->levels[0].min_pinned;
+	judge(&verdict->pinned, &series, (struct least){HOST_PINNED_BYTES, 0}, now);
+}
+
+void verdict_driver(struct verdict_growth *growth, const struct gpuleak_driver_version *version,
+		    uint64_t now)
+{
+	struct series series = {
+		.pairs = &version->levels[0].min_other,
+		.values = 1,
+		.count = at_most(version->level_count, GPULEAK_DRIVER_LEVELS),
+		.shift = version->level_shift,
+	};
+
+	judge(growth, &series, (struct least){DRIVER_BYTES, DRIVER_SHARE}, now);
+}
+
+size_t verdict_driver_sentence(const struct verdict_growth *growth, char *buffer, size_t size)
+{
+	char bytes[32], rate[32], steps[32];
+	int length = snprintf(
+		buffer, size,
+		"%s a step that no hook sees: %s in %s steps; a library that calls CUDA by "
+		"another way, or another process",
+		verdict_size_text(growth->bytes_per_step, rate, sizeof(rate)),
+		verdict_size_text(growth->bytes, bytes, sizeof(bytes)),
+		verdict_count_text(growth->steps, steps, sizeof(steps)));
+
+	return length > 0 ? (size_t)length : 0;
 }
 
 size_t verdict_host_sentence(const struct verdict_host *verdict, char *buffer, size_t size)

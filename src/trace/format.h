@@ -32,7 +32,8 @@ enum {
 	GPULEAK_DEATHS = 24,	  /* classes of age at death, log2 of steps */
 	GPULEAK_LEVELS = 32,	  /* buckets of a site's live series */
 	GPULEAK_HOST_LEVELS = 64, /* buckets of the host memory's series */
-	GPULEAK_SLOTS = 2,	  /* traces in a file with slots */
+	GPULEAK_DRIVER_LEVELS = 32,
+	GPULEAK_SLOTS = 2, /* traces in a file with slots */
 };
 
 /* Numbers are never used again. */
@@ -49,6 +50,7 @@ enum gpuleak_section_kind {
 	GPULEAK_SECTION_NOTES = 10,   /* struct gpuleak_note */
 	GPULEAK_SECTION_RING = 11,    /* struct gpuleak_ring_page */
 	GPULEAK_SECTION_HOST = 12,    /* one struct gpuleak_host */
+	GPULEAK_SECTION_DRIVER = 13,  /* struct gpuleak_driver, as the devices */
 };
 
 /* One part of the file.  A reader skips kinds it doesn't know. */
@@ -376,6 +378,32 @@ struct gpuleak_host {
 	struct gpuleak_host_version versions[2];
 };
 _Static_assert(sizeof(struct gpuleak_host) == 2 * 2120, "on-disk size");
+
+/* What nobody accounts for at the marks of steps [i << shift, (i + 1) << shift), in bytes. */
+struct gpuleak_driver_level {
+	uint64_t min_other;
+	uint64_t max_other;
+};
+_Static_assert(sizeof(struct gpuleak_driver_level) == 16, "on-disk size");
+
+/* What the program heard from cudaMemGetInfo(), at the first mark after that. */
+struct gpuleak_driver_version {
+	uint64_t mark;	/* 0: never */
+	uint64_t asked; /* times */
+	uint64_t total; /* bytes of the device */
+	uint64_t other; /* bytes in use that neither PyTorch reserved nor cudaMalloc gave */
+	uint64_t first_other;
+	uint64_t peak_other;
+	uint32_t level_shift;
+	uint32_t level_count; /* buckets in use, the last one still open */
+	struct gpuleak_driver_level levels[GPULEAK_DRIVER_LEVELS];
+};
+_Static_assert(sizeof(struct gpuleak_driver_version) == 56 + 32 * 16, "on-disk size");
+
+struct gpuleak_driver {
+	struct gpuleak_driver_version versions[2];
+};
+_Static_assert(sizeof(struct gpuleak_driver) == 2 * 568, "on-disk size");
 
 enum gpuleak_note_kind {
 	GPULEAK_NOTE_OOM = 1,	/* an allocation that PyTorch could not serve */

@@ -14,6 +14,7 @@ static const struct share {
 	{GPULEAK_SECTION_STATE, sizeof(struct gpuleak_state), 1, 0},
 	{GPULEAK_SECTION_DEVICES, sizeof(struct gpuleak_device), GPULEAK_DEVICES_MAX, 0},
 	{GPULEAK_SECTION_HOST, sizeof(struct gpuleak_host), 1, 0},
+	{GPULEAK_SECTION_DRIVER, sizeof(struct gpuleak_driver), GPULEAK_DEVICES_MAX, 0},
 	{GPULEAK_SECTION_SITES, sizeof(struct gpuleak_site), 0, 76},
 	{GPULEAK_SECTION_EVIDENCE, sizeof(struct gpuleak_evidence), 0, 92},
 	{GPULEAK_SECTION_STRINGS, 4, 0, 24},
@@ -25,7 +26,7 @@ static const struct share {
 
 enum {
 	SHARES = sizeof(shares) / sizeof(shares[0]),
-	FIXED_PAGES = 8
+	FIXED_PAGES = 16
 };
 
 static uint64_t pages(uint64_t bytes)

@@ -30,6 +30,7 @@ EXPORT cudaError_t cudaMalloc(void **ptr, size_t size);
 EXPORT cudaError_t cudaFree(void *ptr);
 EXPORT cudaError_t cudaSetDevice(int device);
 EXPORT cudaError_t cudaGetDeviceCount(int *count);
+EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total);
 
 /* PyTorch's allocator asks for its segments from libc10_cuda. */
 static bool is_segment(const void *caller)
@@ -136,4 +137,23 @@ EXPORT cudaError_t cudaGetDeviceCount(int *count)
 	}
 	tracer_leave();
 	return real(count);
+}
+
+/* We never ask ourselves: what the program is told shows what no hook of ours sees. */
+EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+	cudaError_t (*real)(size_t *, size_t *) = real_find_loaded(REAL_cudaMemGetInfo);
+	struct ledger *ledger;
+	cudaError_t error;
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	error = real(free_bytes, total);
+	if (tracer_enter() && error == cudaSuccess && free_bytes && total && tracer_recording()) {
+		ledger = ledger_if_used((unsigned)thread_device);
+		if (ledger)
+			ledger_driver_asked(ledger, *free_bytes, *total);
+	}
+	tracer_leave();
+	return error;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tracer/blocks.h"
+#include "tracer/levels.h"
 #include "tracer/memory.h"
 #include "tracer/trace_writer.h"
 
@@ -101,63 +102,22 @@ static void sample(void)
 	now.own = trace.file.slotted || resident < ours ? 0 : resident - ours;
 }
 
-static void add_to_level(struct gpuleak_host_level *level, bool first)
-{
-	if (first || now.own < level->min_own)
-		level->min_own = now.own;
-	if (first || now.own > level->max_own)
-		level->max_own = now.own;
-	if (first || now.pinned < level->min_pinned)
-		level->min_pinned = now.pinned;
-	if (first || now.pinned > level->max_pinned)
-		level->max_pinned = now.pinned;
-}
-
-static uint64_t lower(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t higher(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* Buckets of twice as many steps. */
-static void fold(void)
-{
-	for (uint32_t i = 0; i < GPULEAK_HOST_LEVELS / 2; i++) {
-		const struct gpuleak_host_level *a = &now.levels[2 * i], *b = a + 1;
-
-		now.levels[i] = (struct gpuleak_host_level){
-			.min_own = lower(a->min_own, b->min_own),
-			.max_own = higher(a->max_own, b->max_own),
-			.min_pinned = lower(a->min_pinned, b->min_pinned),
-			.max_pinned = higher(a->max_pinned, b->max_pinned),
-		};
-	}
-	now.level_shift++;
-	now.level_count = (now.level_count + 1) / 2;
-}
-
-/* Where marks left numbers out, buckets are what the last one was. */
 static void add_level(uint64_t mark)
 {
-	bool first = now.level_count == 0;
+	struct levels levels = {
+		.pairs = &now.levels[0].min_own,
+		.values = 2,
+		.room = GPULEAK_HOST_LEVELS,
+		.shift = &now.level_shift,
+		.in_use = &now.level_count,
+	};
 
-	while (mark >> now.level_shift >= GPULEAK_HOST_LEVELS) {
-		/* An odd one out is its own neighbour. */
-		if (now.level_count > 0 && now.level_count < GPULEAK_HOST_LEVELS)
-			now.levels[now.level_count] = now.levels[now.level_count - 1];
-		fold();
-	}
-	while (now.level_count <= mark >> now.level_shift) {
-		struct gpuleak_host_level *level = &now.levels[now.level_count++];
-
-		add_to_level(level, true);
-	}
-	if (!first)
-		add_to_level(&now.levels[mark >> now.level_shift], false);
+	levels_add(&levels, mark, (const uint64_t[]){now.own, now.pinned});
 }
 
 void host_publish(uint64_t mark)

@@ -447,3 +447,17 @@ bool ledger_cuda_free(struct ledger *ledger, uint64_t address)
 	pthread_mutex_unlock(&ledger->lock);
 	return known;
 }
+
+void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t total)
+{
+	uint64_t known;
+
+	pthread_mutex_lock(&ledger->lock);
+	known = ledger->reserved + ledger->outside;
+	ledger->driver.asked++;
+	ledger->driver.total = total;
+	/* PyTorch's total may be ahead or behind for a moment. */
+	ledger->driver.other =
+		total > free_bytes && total - free_bytes > known ? total - free_bytes - known : 0;
+	pthread_mutex_unlock(&ledger->lock);
+}

@@ -84,6 +84,7 @@ struct ledger {
 	struct memory_array held_frees;
 	struct ring_cursor ring;
 	struct gpuleak_device_version timeline; /* its timeline_* fields and `open` */
+	struct gpuleak_driver_version driver;	/* what the next mark says; all zero: not asked */
 } __attribute__((aligned(256)));		/* two devices share no cache line */
 
 enum {
@@ -111,6 +112,8 @@ void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, 
 /* cudaMalloc; `segment`: called by PyTorch's allocator. */
 void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, bool segment,
 		       const struct stack *stack);
+/* The program was told by the runtime how much of the device is free. */
+void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t total);
 /* False when the address isn't this device's. */
 bool ledger_cuda_free(struct ledger *ledger, uint64_t address);
 

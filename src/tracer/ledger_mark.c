@@ -6,6 +6,7 @@
 
 #include "tracer/evidence.h"
 #include "tracer/ledger.h"
+#include "tracer/levels.h"
 #include "tracer/timeline.h"
 #include "tracer/trace_writer.h"
 
@@ -181,6 +182,33 @@ static void publish_device(struct ledger *ledger, uint64_t mark)
 	into->open = ledger->timeline.open;
 }
 
+/* Only of a device that the program asked about. */
+static void publish_driver(struct ledger *ledger, uint64_t mark)
+{
+	struct gpuleak_driver_version *now = &ledger->driver;
+	struct gpuleak_driver_version *versions = trace.driver[ledger->device].versions;
+	struct gpuleak_driver_version *into = &versions[older(versions[0].mark, versions[1].mark)];
+	struct levels levels = {
+		.pairs = &now->levels[0].min_other,
+		.values = 1,
+		.room = GPULEAK_DRIVER_LEVELS,
+		.shift = &now->level_shift,
+		.in_use = &now->level_count,
+	};
+
+	if (!now->asked)
+		return;
+	if (!now->mark)
+		now->first_other = now->other;
+	now->mark = mark;
+	if (now->other > now->peak_other)
+		now->peak_other = now->other;
+	levels_add(&levels, mark, &now->other);
+	begin_version(&into->mark, mark);
+	memcpy((uint8_t *)into + sizeof(into->mark), (const uint8_t *)now + sizeof(now->mark),
+	       sizeof(*now) - sizeof(now->mark));
+}
+
 void ledger_publish(struct ledger *ledger, uint64_t mark)
 {
 	struct gpuleak_timeline_entry entry = {
@@ -196,6 +224,7 @@ void ledger_publish(struct ledger *ledger, uint64_t mark)
 	timeline_add(&ledger->timeline, ledger->device, &entry);
 	publish_sites(ledger, mark);
 	publish_device(ledger, mark);
+	publish_driver(ledger, mark);
 	ledger->step_peak = ledger->allocated;
 	ledger->step_trough = ledger->allocated;
 }
@@ -223,6 +252,13 @@ void ledger_start_anew(struct ledger *ledger)
 	struct gpuleak_device_version *versions = trace.devices[ledger->device].versions;
 
 	versions[0].mark = versions[1].mark = 0;
+	trace.driver[ledger->device].versions[0].mark = 0;
+	trace.driver[ledger->device].versions[1].mark = 0;
+	ledger->driver = (struct gpuleak_driver_version){
+		.asked = ledger->driver.asked,
+		.total = ledger->driver.total,
+		.other = ledger->driver.other,
+	};
 	ledger->touched = LEDGER_LIST_END;
 	for (size_t i = 0; i < ledger->sites.count; i++) {
 		struct ledger_site *site = ledger_site(ledger, (uint32_t)i);

@@ -68,6 +68,7 @@ static void copy_records(struct slot_image *image, const struct gpuleak_state *s
 	copy(image, trace.notes, state->notes_used * sizeof(*trace.notes));
 	copy(image, trace.devices, state->devices * sizeof(*trace.devices));
 	copy(image, trace.host, sizeof(*trace.host));
+	copy(image, trace.driver, state->devices * sizeof(*trace.driver));
 	for (uint32_t i = 0; i < state->devices; i++)
 		copy_timeline(image, i, state->committed);
 }

@@ -72,6 +72,7 @@ static void point_into(const struct gpuleak_file_header *header)
 	trace.evidence = section(header, GPULEAK_SECTION_EVIDENCE, &trace.evidence_max);
 	trace.devices = section(header, GPULEAK_SECTION_DEVICES, NULL);
 	trace.host = section(header, GPULEAK_SECTION_HOST, NULL);
+	trace.driver = section(header, GPULEAK_SECTION_DRIVER, NULL);
 	trace.timeline = section(header, GPULEAK_SECTION_TIMELINE, &entries);
 	trace.timeline_share = entries / GPULEAK_DEVICES_MAX / 2;
 	trace.notes = section(header, GPULEAK_SECTION_NOTES, &trace.notes_max);

@@ -29,6 +29,7 @@ struct trace {
 	struct gpuleak_evidence *evidence;
 	struct gpuleak_device *devices;
 	struct gpuleak_host *host;
+	struct gpuleak_driver *driver; /* by device */
 	struct gpuleak_timeline_entry *timeline;
 	struct gpuleak_note *notes;
 	struct gpuleak_ring_page *ring;

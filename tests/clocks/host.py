@@ -1,5 +1,8 @@
-"""What is said of the process's own memory, beside a training that keeps nothing on the GPU."""
+"""What is said of memory that has no sites, beside a training that keeps nothing on the GPU: the
+process's own, and what CUDA gives to a library that no hook sees.
+"""
 
+import ctypes
 import os
 import random
 
@@ -142,6 +145,79 @@ def leak_on_both_sides():
     """The GPU's is graver."""
     kept = []
     train(lambda step: kept.append((torch.randn(256, 256), torch.randn(256, device="cuda"))))
+
+
+class Library:
+    """Finds the runtime's functions by name, so that no hook sees its calls."""
+
+    def __init__(self):
+        torch.zeros(1, device="cuda")
+        major = torch.version.cuda.split(".")[0]
+        self.cuda = ctypes.CDLL(f"libcudart.so.{major}")
+        self.blocks = []
+
+    def take(self, size=2 << 20):
+        pointer = ctypes.c_void_p()
+        assert self.cuda.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)) == 0
+        self.blocks.append(pointer)
+
+    def give_back(self):
+        while self.blocks:
+            self.cuda.cudaFree(self.blocks.pop())
+
+
+def watch(turn):
+    """A training whose program asks in each step how much is free."""
+    train(lambda step: (turn(step), torch.cuda.mem_get_info()))
+
+
+@row(steps=STEPS, device="STABLE")
+def nothing_taken():
+    watch(lambda step: None)
+
+
+@row(steps=STEPS, device="DRIVER", verdict="DRIVER")
+def library_that_takes_each_step():
+    library = Library()
+    watch(lambda step: library.take())
+
+
+@row(steps=STEPS, device="STABLE")
+def library_that_nobody_asks_about():
+    """Nothing is asked on the program's behalf: it isn't seen."""
+    library = Library()
+    train(lambda step: library.take())
+
+
+@row(steps=STEPS, device="STABLE")
+def library_that_takes_once():
+    library = Library()
+    watch(lambda step: step == 120 and library.take(400 << 20))
+
+
+@row(steps=STEPS, device="STABLE")
+def library_that_fills_up():
+    library = Library()
+    watch(lambda step: step < 100 and library.take())
+
+
+@row(steps=STEPS, device="STABLE")
+def library_that_gives_back():
+    library = Library()
+    watch(lambda step: (library.take(), step % 40 == 39 and library.give_back()))
+
+
+@row(steps=STEPS, device="STABLE")
+def cache_that_grows():
+    """PyTorch's reserve, a segment for each of 32 streams, is known."""
+    streams = []
+
+    def turn(step):
+        streams.append(torch.cuda.Stream())
+        with torch.cuda.stream(streams[-1]):
+            torch.empty(1 << 20, device="cuda")
+
+    watch(turn)
 
 
 rows.main()

@@ -66,6 +66,7 @@ FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);
 FAKE_EXPORT int cudaFree(void *ptr);
 FAKE_EXPORT int cudaSetDevice(int device);
 FAKE_EXPORT int cudaGetDeviceCount(int *count);
+FAKE_EXPORT int cudaMemGetInfo(size_t *free_bytes, size_t *total);
 FAKE_EXPORT int cudaHostAlloc(void **ptr, size_t size, unsigned flags);
 FAKE_EXPORT int cudaMallocHost(void **ptr, size_t size);
 FAKE_EXPORT int cudaFreeHost(void *ptr);

@@ -156,10 +156,15 @@ static void graph_calls(int error)
 
 static void host_calls(int error)
 {
+	size_t free_bytes = 1, total = 2;
 	void *block = &block;
 	int got;
 
 	fake_cudart_error = error;
+	got = cudaMemGetInfo(&free_bytes, &total);
+	fake_calls_add(&cudart, "mi", (uintptr_t)&free_bytes, (uintptr_t)&total, 0, 0);
+	check_call("cudaMemGetInfo");
+	check("its result", got == error && free_bytes == (error ? 1 : 3 << 20));
 	fake_cudart_next = 0x5000;
 	got = cudaHostAlloc(&block, 777, 3);
 	fake_calls_add(&cudart, "ha", (uintptr_t)&block ^ 3ull << 56, 777, 0, 0);

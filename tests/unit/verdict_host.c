@@ -149,7 +149,7 @@ static void rate_is_right(void)
 	struct verdict_host verdict;
 
 	verdict_host(&verdict, &host, 5000);
-	EXPECT(fabs(verdict.own.bytes_per_step / (100.0 * MIB / 5000) - 1) < 0.1);
+	EXPECT(fabs(verdict.own.bytes_per_step / (100.0 * MIB / 5000) - 1) < 0.03);
 	EXPECT(fabs(verdict.pinned.bytes_per_step / verdict.own.bytes_per_step - 1) < 0.01);
 }
 
