@@ -74,7 +74,8 @@ bool oom_find(struct oom *oom, struct report *report, const struct findings *dev
 	}
 	if (!oom->note)
 		return false;
-	oom->open = !snapshot->steps || oom->note->step > snapshot->steps;
+	/* By time, since steps may have been counted anew. */
+	oom->open = !snapshot->steps || oom->note->when > snapshot->mark.when;
 	oom->ended = oom->open && !went_on(snapshot, device);
 	if (oom->note->held > oom->note->allocated)
 		oom->cached = oom->note->held - oom->note->allocated;

@@ -45,6 +45,11 @@ void ring_release(struct ring *ring)
 	*ring = (struct ring){0};
 }
 
+void ring_rewind(struct ring *ring)
+{
+	ring->next = 0;
+}
+
 bool ring_take(struct ring *ring, struct gpuleak_ring_page *page)
 {
 	while (ring->next < ring->count) {

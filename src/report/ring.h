@@ -27,6 +27,9 @@ struct ring {
 void ring_init(struct ring *ring, const struct trace_file *file, uint64_t claimed, uint32_t device);
 void ring_release(struct ring *ring);
 
+/* Begin again with the first page. */
+void ring_rewind(struct ring *ring);
+
 /* The next page that is still what it was.  False at the end. */
 bool ring_take(struct ring *ring, struct gpuleak_ring_page *page);
 

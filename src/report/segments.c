@@ -284,18 +284,41 @@ static bool is_over(const struct snapshot *snapshot, const struct gpuleak_event 
 	return event->step > snapshot->steps;
 }
 
+/* How many events there are up to the last one at which steps were counted anew. */
+static size_t count_before_restart(struct ring *ring)
+{
+	struct gpuleak_ring_page page;
+	size_t count = 0, before = 0;
+
+	while (ring_take(ring, &page)) {
+		for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
+			count += page.events[i].when >> 56 != 0;
+			if (page.events[i].when >> 56 == GPULEAK_EVENT_RESTART)
+				before = count;
+		}
+	}
+	ring_rewind(ring);
+	return before;
+}
+
 static void replay_ring(struct replay *replay, const struct report *report, struct ring *ring,
 			bool at_oom)
 {
+	size_t before = count_before_restart(ring);
 	struct gpuleak_ring_page page;
+	size_t count = 0;
 
 	while (!replay->failed && ring_take(ring, &page)) {
 		for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
-			if (!(page.events[i].when >> 56))
+			struct gpuleak_event *event = &page.events[i];
+
+			if (!(event->when >> 56))
 				continue;
-			if (is_over(&report->snapshot, &page.events[i], at_oom))
+			if (++count <= before)
+				event->step = 0; /* whatever was counted then */
+			else if (is_over(&report->snapshot, event, at_oom))
 				return;
-			apply(replay, &report->snapshot, &page.events[i]);
+			apply(replay, &report->snapshot, event);
 		}
 	}
 }

@@ -27,9 +27,14 @@ static enum gpuleak_event_kind kind_of(const struct gpuleak_event *event)
 	return (enum gpuleak_event_kind)(event->when >> 56);
 }
 
-/* Before the first mark there is nothing but the step under way. */
+/*
+ * Before the first mark there is nothing but the step under way.  Where steps were
+ * counted anew, what came before may have higher numbers: it is dropped then.
+ */
 static bool is_open(const struct snapshot *snapshot, const struct gpuleak_event *event)
 {
+	if (kind_of(event) == GPULEAK_EVENT_RESTART)
+		return snapshot->steps > 0;
 	return kind_of(event) && (!snapshot->steps || event->step > snapshot->steps);
 }
 
@@ -60,6 +65,17 @@ static int by_sequence(const void *first, const void *second)
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
+/* Steps begin anew: what the device did before is in its record. */
+static void drop_device(struct snapshot *snapshot, uint32_t device)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->open_count; i++)
+		if (snapshot->open[i].device != device)
+			snapshot->open[kept++] = snapshot->open[i];
+	snapshot->open_count = kept;
+}
+
 static void take_page(struct snapshot *snapshot, const struct gpuleak_ring_page *page)
 {
 	for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
@@ -67,6 +83,10 @@ static void take_page(struct snapshot *snapshot, const struct gpuleak_ring_page 
 
 		if (!is_open(snapshot, event))
 			continue;
+		if (kind_of(event) == GPULEAK_EVENT_RESTART) {
+			drop_device(snapshot, page->device);
+			continue;
+		}
 		snapshot->open[snapshot->open_count++] = (struct snapshot_event){
 			.size = event->size,
 			.site = event->site,
