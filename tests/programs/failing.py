@@ -51,6 +51,27 @@ def calls_after_the_start(box):
     return found
 
 
+def test_quota(box):
+    """The user's quota is used up, though the disk has room: another folder, or no trace."""
+    if not shutil.which("strace"):
+        raise Skip("strace isn't installed")
+    (box.folder / "events.txt").write_text("\n".join(" ".join(map(str, e)) for e in EVENTS))
+    whole = under_strace(box)
+    if whole.returncode and "ptrace" in whole.stderr.lower():
+        raise Skip("ptrace isn't allowed here")
+    clean(box)
+    full = under_strace(box, "-e", "inject=fallocate:error=EDQUOT")
+    expect_equal("the program", (full.returncode, full.stdout), (0, whole.stdout))
+    expect("no room for the trace: Disk quota exceeded" in full.stderr, full.stderr)
+    expect("not recording" in full.stderr and full.stderr.count("\n") == 1, full.stderr)
+    left = [path.name for path in box.folder.iterdir() if "trace" in path.name]
+    expect_equal("files left", left, ["strace.log"] if "strace.log" in left else [])
+    first = under_strace(box, "-e", "inject=fallocate:error=EDQUOT:when=1")
+    expect_equal("the program", (first.returncode, first.stdout), (0, whole.stdout))
+    expect("can't write" in first.stderr and first.stderr.count("\n") == 1, first.stderr)
+    expect_equal("marks", box.trace().committed, 41)
+
+
 def clean(box):
     for name in box.traces():
         (box.folder / name).unlink()
