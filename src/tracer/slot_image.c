@@ -54,21 +54,54 @@ static void copy_timeline(struct slot_image *image, uint32_t device, uint64_t ma
 	uint64_t half = at ? at->timeline_half : 0;
 
 	if (count && count <= trace.timeline_share && half < 2)
-		copy(image, trace.timeline + (2 * device + half) * trace.timeline_share,
+		copy(image, trace.timeline + (2ull * device + half) * trace.timeline_share,
 		     count * sizeof(*trace.timeline));
+}
+
+/* What of a section is in use, in bytes; 0: it is not copied here. */
+static uint64_t used_bytes(const struct gpuleak_section *section, const struct gpuleak_state *state)
+{
+	uint64_t items = section->size / section->item_size;
+
+	switch (section->kind) {
+	case GPULEAK_SECTION_SITES:
+		items = state->sites_used;
+		break;
+	case GPULEAK_SECTION_EVIDENCE:
+		items = state->evidence_used;
+		break;
+	case GPULEAK_SECTION_NOTES:
+		items = state->notes_used;
+		break;
+	case GPULEAK_SECTION_DEVICES:
+		items = state->devices;
+		break;
+	case GPULEAK_SECTION_STATE:
+	case GPULEAK_SECTION_STRINGS:
+	case GPULEAK_SECTION_FRAMES:
+	case GPULEAK_SECTION_STACKS:
+	case GPULEAK_SECTION_TIMELINE:
+	case GPULEAK_SECTION_RING:
+		return 0;
+	default: /* all of a small one */
+		break;
+	}
+	return items * section->item_size;
 }
 
 /* What marks change, and what refers to names: before the names themselves. */
 static void copy_records(struct slot_image *image, const struct gpuleak_state *state)
 {
-	copy(image, trace.file.bytes, sizeof(struct gpuleak_file_header));
-	copy(image, trace.run, sizeof(*trace.run));
-	copy(image, trace.sites, state->sites_used * sizeof(*trace.sites));
-	copy(image, trace.evidence, state->evidence_used * sizeof(*trace.evidence));
-	copy(image, trace.notes, state->notes_used * sizeof(*trace.notes));
-	copy(image, trace.devices, state->devices * sizeof(*trace.devices));
-	copy(image, trace.host, sizeof(*trace.host));
-	copy(image, trace.driver, state->devices * sizeof(*trace.driver));
+	const struct gpuleak_file_header *header = (const void *)trace.file.bytes;
+
+	copy(image, header, sizeof(*header));
+	for (uint32_t i = 0; i < header->section_count; i++) {
+		const struct gpuleak_section *section = &header->sections[i];
+		uint64_t size = used_bytes(section, state);
+
+		if (size)
+			copy(image, trace.file.bytes + section->offset, size);
+	}
 	for (uint32_t i = 0; i < state->devices; i++)
 		copy_timeline(image, i, state->committed);
 }

@@ -35,7 +35,7 @@ void slot_image_take(struct slot_image *image);
  * Copy a page of the ring as far as its events are whole.  Returns what tells its content
  * from any other that the page ever has; 0: it is empty, or too busy to be copied.
  */
-uint64_t slot_image_ring_page(uint64_t number, struct gpuleak_ring_page *copy);
+uint64_t slot_image_ring_page(uint64_t number, struct gpuleak_ring_page *copied);
 
 /* What slot_image_ring_page() returns of a page that is full, without copying it. */
 uint64_t slot_image_full_page(uint64_t number);
