@@ -54,6 +54,7 @@ static struct seen *lead;
 static uint64_t lead_gap;     /* its longest */
 static bool go_on;	      /* a lead of an earlier phase counted turns: the next one counts on */
 static uint32_t turns_before; /* ... so many */
+static uint64_t last_freed;   /* blocks, when time made the last mark */
 static uint64_t last_time;    /* when time made the last mark */
 static _Atomic(uint64_t) freed;
 
@@ -66,6 +67,7 @@ void turns_forget(void)
 	lead = NULL;
 	go_on = false;
 	turns_before = 0;
+	last_freed = atomic_load(&freed);
 }
 
 void turns_freed(void)
@@ -254,8 +256,11 @@ static bool count_time(struct turns_turn *turn)
 {
 	uint64_t when = trace_now();
 
-	if (when < time_patience || when - last_time < time_step)
+	uint64_t freed_now = atomic_load_explicit(&freed, memory_order_relaxed);
+
+	if (when < time_patience || when - last_time < time_step || freed_now == last_freed)
 		return false;
+	last_freed = freed_now;
 	last_time = when;
 	turn->clock = GPULEAK_CLOCK_TIME;
 	return true;

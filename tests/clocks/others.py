@@ -1,6 +1,7 @@
 """What a step is where no optimizer steps: backward passes, turns of the loop, calls of the module."""
 
 import torch
+import torch.utils.checkpoint
 from torch import nn
 
 import rows

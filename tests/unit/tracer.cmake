@@ -4,6 +4,7 @@ set(tracer "${PROJECT_SOURCE_DIR}/src/tracer")
 gpuleak_unit_test(tracer_blocks tracer_blocks.c ${tracer}/blocks.c ${tracer}/memory.c)
 gpuleak_unit_test(tracer_map tracer_map.c ${tracer}/map.c ${tracer}/memory.c)
 gpuleak_unit_test(tracer_clock tracer_clock.c ${tracer}/clock.c ${tracer}/map.c ${tracer}/memory.c)
+gpuleak_unit_test(tracer_turns tracer_turns.c ${tracer}/turns.c)
 gpuleak_unit_test(tracer_timeline tracer_timeline.c ${tracer}/timeline.c)
 gpuleak_unit_test(tracer_evidence tracer_evidence.c ${tracer}/evidence.c)
 gpuleak_unit_test(tracer_claim tracer_claim.c ${tracer}/output_claim.c ${tracer}/output_name.c
