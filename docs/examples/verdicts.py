@@ -89,6 +89,11 @@ def fragmentation():
     train(60, two_buffers)
 
 
+def host():
+    log = []
+    train(100, lambda step, out, net: log.append(torch.zeros(1 << 20).pin_memory()))
+
+
 def stable():
     train(100)
 

@@ -36,9 +36,10 @@ def run_example(build: Path, python: Path, name: str) -> str:
 
 
 def shorten(output: str) -> str:
-    """Without the line about the run and what is the same in all of them."""
-    lines = output.splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith(("verdicts.py, pid", "Nothing was")))
+    """Without the line about the run, the process's size, and what is the same in all of them."""
+    without = ("verdicts.py, pid", "        resident ", "Nothing was")
+    text = "".join(line for line in output.splitlines(keepends=True) if not line.startswith(without))
+    return text.rstrip() + "\n"
 
 
 def label_agrees(page: str, at: int, output: str) -> bool:
