@@ -163,6 +163,7 @@ static int read_trace(struct baseline *baseline, const struct options *options, 
 	if (report_init(&report, baseline->path, &plain, why) < 0)
 		return -1;
 	baseline->steps = report.snapshot.steps;
+	baseline->host = report_host_label(&report) == VERDICT_HOST;
 	for (size_t i = 0; i < report.device_count; i++)
 		baseline_add_device(baseline, &report, &report.devices[i]);
 	for (size_t i = 0; i < baseline->count; i++)
@@ -351,6 +352,7 @@ void baseline_compare_device(struct baseline *baseline, struct report *report,
 
 void baseline_compare(struct baseline *baseline, struct report *report)
 {
+	report->host_known = baseline->host;
 	for (size_t i = 0; i < report->device_count; i++) {
 		struct findings *device = &report->devices[i];
 

@@ -30,6 +30,7 @@ struct baseline {
 	size_t count;
 	uint32_t sources;
 	uint32_t device_labels; /* 1 << label of each device's verdict */
+	bool host;		/* the verdict HOST is among them */
 	uint64_t steps;		/* of the longest trace */
 };
 

@@ -52,10 +52,13 @@ static int add_report(struct baseline *baseline, const struct json *report, stru
 {
 	const char *schema = json_string(json_get(report, "schema"));
 	const struct json *devices = json_get(report, "devices");
+	enum verdict host;
 	double steps = json_number(json_get(json_get(report, "trace"), "steps"));
 
 	if (!schema || strcmp(schema, "gpuleak-report/1") != 0 || !devices)
 		return message_set(why, "%s: not a report of gpuleak-report", baseline->path);
+	if (get_label(json_get(report, "host"), &host) && host == VERDICT_HOST)
+		baseline->host = true;
 	if (steps >= 0 && steps < 0x1p53 && (uint64_t)steps > baseline->steps)
 		baseline->steps = (uint64_t)steps;
 	for (const struct json *device = json_first(devices); device; device = json_next(device))

@@ -205,6 +205,10 @@ static bool device_fails(const struct diff_device *device, uint32_t fail_on)
 
 bool diff_fails(const struct diff *diff, const struct options *options)
 {
+	if (options->fail_on & 1u << VERDICT_HOST &&
+	    report_host_label(diff->after) == VERDICT_HOST &&
+	    report_host_label(diff->before) != VERDICT_HOST)
+		return true;
 	for (size_t i = 0; i < diff->device_count; i++) {
 		const struct diff_device *device = &diff->devices[i];
 

@@ -126,7 +126,7 @@ bool report_fails(const struct report *report, const struct options *options)
 		if (device_fails(&report->devices[i], options->fail_on))
 			return true;
 	return report->device_count && options->fail_on & 1u << VERDICT_HOST &&
-	       report_host_label(report) == VERDICT_HOST;
+	       !report->host_known && report_host_label(report) == VERDICT_HOST;
 }
 
 struct text report_without_python(const struct report *report)

@@ -24,6 +24,7 @@ struct report {
 	struct findings devices[GPULEAK_DEVICES_MAX];
 	size_t device_count;
 	struct verdict_host host;
+	bool host_known;      /* the baseline has the verdict HOST, too */
 	enum verdict verdict; /* the gravest of the devices and the host; SHORT without a device */
 	uint64_t damaged;     /* records skipped */
 };

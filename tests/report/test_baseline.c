@@ -98,6 +98,23 @@ static void odd_values_do_no_harm(void)
 	baseline_release(&baseline);
 }
 
+/* HOST has no finding: it is known where the baseline has it, too. */
+static void host_is_known(void)
+{
+	static const char with[] = "{\"schema\":\"gpuleak-report/1\",\"devices\":[],"
+				   "\"host\":{\"verdict\":\"HOST\"}}";
+	static const char without[] = "{\"schema\":\"gpuleak-report/1\",\"devices\":[],"
+				      "\"host\":{\"verdict\":null}}";
+	struct baseline baseline;
+
+	EXPECT_U64(read_bytes(&baseline, with, sizeof(with) - 1), 0);
+	EXPECT(baseline.host);
+	baseline_release(&baseline);
+	EXPECT_U64(read_bytes(&baseline, without, sizeof(without) - 1), 0);
+	EXPECT(!baseline.host);
+	baseline_release(&baseline);
+}
+
 static void nesting_has_an_end(void)
 {
 	static char text[1 << 20];
@@ -254,6 +271,7 @@ int main(void)
 	what_is_no_report_is_refused();
 	odd_values_do_no_harm();
 	nesting_has_an_end();
+	host_is_known();
 	findings_are_compared();
 	any_bytes_are_read();
 	unlink(json_path());
