@@ -5,7 +5,9 @@ Lines of their own, anywhere in the program:
     # expect: LEAK              verdict of device 0; several that are right: SAWTOOTH|NOISY
     # exit: 1                   exit code of gpuleak-report
     # steps: 200                marks in the trace
-    # rate: 512                 bytes per step of the device, within 2 %
+    # rate: 512                 bytes per step of the device, within 2 %; what allocated grows by
+    #                           in the second half of the run is within 1 % of the report's rate
+    # uneven: why               ... but it isn't in this program
     # forbid: LEAK GROWING      no finding may have one of these verdicts
     # bound: unknown            of the top finding
     # memory: 2G                size of the simulated GPU
@@ -40,7 +42,7 @@ from typing import Optional
 
 HEADER = re.compile(
     r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version"
-    r"|ranks|host): +(.+?)\s*$"
+    r"|ranks|host|uneven): +(.+?)\s*$"
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
 VERDICTS = (
@@ -76,6 +78,7 @@ class Expectation:
     exit: Optional[int] = 0
     steps: Optional[int] = None
     rate: Optional[float] = None
+    uneven: Optional[str] = None
     forbid: tuple = ()
     bound: Optional[str] = None
     memory: Optional[str] = None

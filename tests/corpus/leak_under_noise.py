@@ -8,6 +8,7 @@ A curve of allocated memory cannot show it. The sizes are random, but the same i
 # exit: 1
 # steps: 300
 # rate: 512
+# uneven: batches of other sizes are alive at each mark
 
 import random
 

@@ -130,6 +130,18 @@ def check_top(findings: Findings, want: Expectation) -> list:
     return []
 
 
+def check_slope(device: dict, want: Expectation) -> list:
+    """Allocated, which is PyTorch's own number, grows by the rate that the report says."""
+    if want.rate is None or want.uneven or device["bytes_per_step"] is None:
+        return []
+    steps, allocated = device["series"]["step"], device["series"]["allocated"]
+    half = len(steps) // 2
+    slope = (allocated[-1] - allocated[half]) / (steps[-1] - steps[half])
+    if near(device["bytes_per_step"], slope, 0.01):
+        return []
+    return [f"{slope:.1f} bytes per step, as allocated grows; got {device['bytes_per_step']}"]
+
+
 def check_report(report: dict, code: int, want: Expectation, number: int = 0) -> list:
     """What is wrong with the report of GPU `number`; nothing when it is as expected."""
     wrong = []
@@ -157,6 +169,7 @@ def check_report(report: dict, code: int, want: Expectation, number: int = 0) ->
         wrong.append(
             f"{want.rate:.0f} bytes per step on the device; got {device['bytes_per_step']}"
         )
+    wrong += check_slope(device, want)
     if want.bound is not None and findings.sites:
         expect("bound", want.bound, findings.sites[0]["bound"])
     for marker in want.markers:
