@@ -11,7 +11,7 @@
 #include "trace/format.h"
 
 enum {
-	SLOT_RANGES_MAX = 12 + GPULEAK_DEVICES_MAX
+	SLOT_RANGES_MAX = 1 + GPULEAK_SECTIONS_MAX + GPULEAK_DEVICES_MAX
 };
 
 struct slot_image {
