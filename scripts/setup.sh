@@ -306,6 +306,29 @@ set_up_real() {
 	ln -sfn "$venv" build/venv-real
 }
 
+# What tests/torture runs beside the tracer: a folder for PYTHONPATH, since these programs run with
+# build/venv's Python.
+torture_fill() {
+	local tools=$1 requirements=scripts/requirements-torture.txt
+
+	[ ! -e "$tools/complete" ] || return 0
+	rm -rf "$tools"
+	say "installs tools of tests/torture into $tools, download $(
+		sed -n 's/^# download: //p' "$requirements")"
+	quietly build/venv/bin/python -m pip --disable-pip-version-check \
+		install --no-deps --target "$tools" -r "$requirements" ||
+		fail "pip could not install $requirements; run this again to go on"
+	touch "$tools/complete"
+}
+
+set_up_torture() {
+	local tools
+
+	tools=$(venv_name torture "$(find_python 2.15.0)" scripts/requirements-torture.txt)
+	[ -e "$tools/complete" ] || locked "$tools.lock" torture_fill "$tools"
+	ln -sfn "$tools" build/torture-tools
+}
+
 # set_up_venv VERSION LINK
 set_up_venv() {
 	local version=$1 link=$2 requirements=scripts/requirements-$1.txt with venv
@@ -331,6 +354,7 @@ set_up_torch() {
 	[ "$default" = 2.15.0 ] || say "PyTorch 2.15.0 needs a newer Python; takes $default"
 	set_up_venv "$default" venv
 	[ "$tests $default" != "true 2.15.0" ] || set_up_real
+	[ "$tests $default" != "true 2.15.0" ] || set_up_torture
 	! $tests || add_older_versions
 	for version in ${versions[@]+"${versions[@]}"}; do
 		set_up_venv "$version" "venv-$version"

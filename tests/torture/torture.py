@@ -14,7 +14,7 @@ Lines of a program's head:
     # marks: 12                marks of a program that doesn't note them
     # killed                   marks may be missing in its notes
     # says: some words         a line that the tracer adds to standard error
-    # needs: greenlet          skipped where this module isn't installed
+    # needs: greenlet          skipped where this module or program isn't installed
     # preload: jemalloc        another library, before the tracer and then after it (asan: before)
 """
 
@@ -95,7 +95,7 @@ def environment(setup: Setup, headers: dict, folder: Path, preload: list) -> dic
         "HOME": str(folder),
         "TMPDIR": str(folder),
         "LD_AUDIT": str(setup.simulated_gpu),
-        "PYTHONPATH": f"{HERE}:{os.environ.get('PYTHONPATH', '')}",
+        "PYTHONPATH": f"{HERE}:{setup.build / 'torture-tools'}",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TORTURE_FACTS": str(folder / "facts"),
         "OMP_NUM_THREADS": "1",
@@ -283,15 +283,20 @@ def orders(setup: Setup, headers: dict) -> list:
     return both[:1] if headers["preload"] == "asan" else both  # which insists on being the first
 
 
-def has_module(setup: Setup, name: str) -> bool:
+def has_tool(setup: Setup, name: str) -> bool:
+    """A module, or a program that came with one."""
+    if (setup.build / "torture-tools/bin" / name).exists():
+        return True
     return subprocess.run(
-        [str(setup.python), "-c", f"import {name}"], stderr=subprocess.DEVNULL
+        [str(setup.python), "-c", f"import {name}"],
+        env={**os.environ, "PYTHONPATH": str(setup.build / "torture-tools")},
+        stderr=subprocess.DEVNULL,
     ).returncode == 0
 
 
 def torture(setup: Setup, program: Path, extra: list) -> str:
     headers = headers_of(program)
-    if "needs" in headers and not has_module(setup, headers["needs"]):
+    if "needs" in headers and not has_tool(setup, headers["needs"]):
         raise Skip(f"{headers['needs']} isn't installed")
     plain = None
     for without, preload in orders(setup, headers):
