@@ -1,10 +1,11 @@
 /*
  * Very many events, counted a second time by itself.
- * Usage: soak STEPS PAIRS SITES LIVE COUNTS
+ * Usage: soak STEPS PAIRS SITES LIVE COUNTS [EVERY]
  *
  * Each of STEPS steps makes PAIRS allocations, below any of SITES call stacks, and as many
  * frees.  Four of five blocks die in their step.  The fifth is kept, by one of SITES / 10 stacks,
  * until LIVE blocks live: then each that is kept drives out one of the kept, any.
+ * EVERY: not every fifth but every such.
  *
  * COUNTS gets for each stack with a block: its number, allocations, frees, live blocks and
  * live bytes, a line each.  Standard output: one line of JSON, with what memory the process
@@ -24,9 +25,10 @@
 #pragma weak gpuleak_step
 
 enum {
-	KEPT_EVERY = 5,
 	UNIT = 512 /* bytes */
 };
+
+static uint64_t kept_every = 5;
 
 struct count {
 	uint64_t allocs, frees, live, bytes;
@@ -93,7 +95,7 @@ static struct block *place_to_keep(void)
 
 static void pair(void)
 {
-	bool keep = any(KEPT_EVERY) == 0;
+	bool keep = any(kept_every) == 0;
 	struct block block = {
 		.address = next_address,
 		.size = (uint32_t)(UNIT * (1 + any(64))),
@@ -158,8 +160,10 @@ int main(int argc, char **argv)
 {
 	uint64_t steps, pairs, before, tenth = 0;
 
-	if (argc != 6)
+	if (argc != 6 && argc != 7)
 		return 2;
+	if (argc == 7)
+		kept_every = strtoull(argv[6], NULL, 10);
 	steps = strtoull(argv[1], NULL, 10);
 	pairs = strtoull(argv[2], NULL, 10);
 	sites = strtoull(argv[3], NULL, 10);

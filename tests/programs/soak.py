@@ -15,11 +15,11 @@ MIB = 1 << 20
 FIELDS = ("allocs", "frees", "live_blocks", "live_bytes")
 
 
-def soak(box, steps, pairs, sites, live, seconds, **options):
+def soak(box, steps, pairs, sites, live, seconds, every=5, size="256M", **options):
     done = subprocess.run(
-        [str(box.program("soak")), *map(str, (steps, pairs, sites, live)), "counts"],
+        [str(box.program("soak")), *map(str, (steps, pairs, sites, live)), "counts", str(every)],
         cwd=box.folder,
-        env=box.environment(GPULEAK_SIZE="256M"),
+        env=box.environment(GPULEAK_SIZE=size),
         **options,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -119,7 +119,7 @@ def test_counts(box):
 
 def test_memory(box):
     """100,000 stacks and 1,000,000 live blocks: at most 64 MiB besides the file."""
-    said = soak(box, 10_000, 600, 91_000, 1_000_000, 110)
+    said = soak(box, 1_000, 1_001, 1_001_000, 1_000_000, 50, every=1)
     trace = box.trace()
     expect_equal("blocks", trace.devices()[0]["blocks"], 1_000_000)
     sites = trace.state["sites_used"]
@@ -131,9 +131,9 @@ def test_memory(box):
 
 def with_less_and_less_memory(box):
     """Address space for the trace and the program, but not for the last table of blocks."""
-    for size in range(320, 270, -4):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (size * MIB, size * MIB))
-        said = soak(box, 1_000, 1_000, 1_000, 1_000_000, 50, preexec_fn=limit)
+    for most in range(42, 24, -2):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (most * MIB, most * MIB))
+        said = soak(box, 1_000, 200, 1_000, 200_000, 50, 1, "16M", preexec_fn=limit)
         trace = box.trace()
         if trace.state["dropped_blocks"]:
             return said, trace
