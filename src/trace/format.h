@@ -377,7 +377,7 @@ _Static_assert(sizeof(struct gpuleak_host_version) == 72 + 64 * 32, "on-disk siz
 struct gpuleak_host {
 	struct gpuleak_host_version versions[2];
 };
-_Static_assert(sizeof(struct gpuleak_host) == 2 * 2120, "on-disk size");
+_Static_assert(sizeof(struct gpuleak_host) == 4240, "on-disk size");
 
 /* What nobody accounts for at the marks of steps [i << shift, (i + 1) << shift), in bytes. */
 struct gpuleak_driver_level {
@@ -403,7 +403,7 @@ _Static_assert(sizeof(struct gpuleak_driver_version) == 56 + 32 * 16, "on-disk s
 struct gpuleak_driver {
 	struct gpuleak_driver_version versions[2];
 };
-_Static_assert(sizeof(struct gpuleak_driver) == 2 * 568, "on-disk size");
+_Static_assert(sizeof(struct gpuleak_driver) == 1136, "on-disk size");
 
 enum gpuleak_note_kind {
 	GPULEAK_NOTE_OOM = 1,	/* an allocation that PyTorch could not serve */
