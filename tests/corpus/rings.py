@@ -2,7 +2,7 @@
 """What the ring overwrote changes no verdict: a program with a small ring and with a large one.
 
 Both runs have the same room for statistics. The reports must be equal but for times, the
-process's number and how many events are kept. The small ring is smaller than its events, the
+process's number, its resident size (the ring is in it) and how many events are kept. The small ring is smaller than its events, the
 large one keeps them all: 128 MiB, or 1 GiB with GPULEAK_TEST_LONG=true.
 """
 
@@ -16,7 +16,7 @@ from harness import Failure, arguments, setup_from, tail, test_main
 
 MIB = 1 << 20
 STATISTICS = 8 * MIB
-PER_RUN = {"path", "pid", "started", "seconds", "events_kept", "full_in_seconds"}
+PER_RUN = {"path", "pid", "started", "seconds", "events_kept", "full_in_seconds", "resident"}
 
 
 def comparable(report):
