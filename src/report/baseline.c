@@ -129,7 +129,7 @@ static char *key_new(struct report *report, const struct finding *finding)
 	char key[KEY_SIZE];
 
 	key_of(&report->code, finding, key);
-	return escape_valid((struct text){key, strlen(key)}, 4 * KEY_SIZE);
+	return escape_valid((struct text){key, strlen(key)}, (size_t)4 * KEY_SIZE);
 }
 
 void baseline_add_device(struct baseline *baseline, struct report *report,

@@ -266,7 +266,8 @@ void copy_driver(struct snapshot *snapshot, const struct trace_file *file)
 		int version;
 
 		if (device->item >= section.present ||
-		    !trace_file_read(file, section.offset + device->item * section.item_size,
+		    !trace_file_read(file,
+				     section.offset + (uint64_t)device->item * section.item_size,
 				     &driver, sizeof(driver)))
 			continue;
 		version = version_at(driver.versions[0].mark, driver.versions[1].mark,

@@ -297,7 +297,8 @@ static bool filled_then_flat(const struct facts *facts)
 {
 	const struct levels *levels = &facts->levels;
 	struct gpuleak_level late = levels_range(levels, levels->count - (levels->count + 2) / 3);
-	double early = (double)levels->buckets[levels->count / 16].min_bytes;
+	const struct gpuleak_level *first = &levels->buckets[levels->count / 16];
+	double early = (double)first->min_bytes;
 
 	return flat(&late) && early < PLATEAU_RISE * (double)facts->version->live_bytes &&
 	       release_middle(facts->evidence) >= SAWTOOTH_AGE;

@@ -69,7 +69,7 @@ static void take_location(struct scan *scan)
 		scan->line += take_signed(scan);
 	else if (kind >= 10 && kind <= 12)
 		scan->line += (int32_t)kind - 10;
-	scan->address += 2 * ((head & 7) + 1);
+	scan->address += 2L * ((head & 7) + 1);
 
 	/* Only an entry's first byte has bit 7 set. */
 	while (scan->next < scan->end && !(*scan->next & 0x80))

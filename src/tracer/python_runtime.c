@@ -78,7 +78,7 @@ static bool member_is(const uint8_t *type, const struct python_object_offsets *a
 	char name[32];
 
 	for (unsigned i = 0; i < ENTRIES_MAX; i++) {
-		if (!python_probe(members + i * ENTRY, entry, sizeof(entry)))
+		if (!python_probe(members + (size_t)i * ENTRY, entry, sizeof(entry)))
 			return false;
 		if (!python_pointer(entry, 0))
 			return false;

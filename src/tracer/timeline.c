@@ -28,7 +28,7 @@ static void thin(struct gpuleak_device_version *place, uint32_t device)
 	struct gpuleak_timeline_entry *into = half_of(device, !place->timeline_half);
 	uint32_t pairs = place->timeline_count / 2;
 
-	for (uint32_t i = 0; i < pairs; i++) {
+	for (size_t i = 0; i < pairs; i++) {
 		into[i] = from[2 * i];
 		join(&into[i], &from[2 * i + 1]);
 	}

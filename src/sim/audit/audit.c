@@ -87,7 +87,7 @@ EXPORT char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag)
 	(void)flag;
 	file = other_name(file);
 	for (size_t i = 0; i < SONAMES; i++) {
-		if (strcmp(file, sonames[i]) || folder_length + strlen(file) >= LONGEST)
+		if (strcmp(file, sonames[i]) != 0 || folder_length + strlen(file) >= LONGEST)
 			continue;
 		memcpy(answer, folder, folder_length);
 		strcpy(answer + folder_length, file);

@@ -91,7 +91,7 @@ static bool all_rest(unsigned long *switches)
 
 static void wait_for_rest(void)
 {
-	struct timespec pause = {.tv_nsec = LOOK_US * 1000};
+	struct timespec pause = {.tv_nsec = LOOK_US * 1000L};
 	unsigned long before = 0, now = 0;
 	unsigned calm = 0;
 

@@ -200,8 +200,8 @@ static void judge(struct gpusim_meeting *meeting, int rank, bool late)
 /* False when they don't all come; the meeting is over then. */
 static bool wait_for(struct gpusim_meeting *meeting, enum step step, uint64_t number)
 {
-	const struct timespec pause = {.tv_nsec = LOOK_US * 1000};
-	uint64_t end = now_ms() + PATIENCE_S * 1000;
+	const struct timespec pause = {.tv_nsec = LOOK_US * 1000L};
+	uint64_t end = now_ms() + PATIENCE_S * 1000UL;
 	int saved = errno;
 	int rank;
 
@@ -247,7 +247,7 @@ static bool is_done(struct gpusim_meeting *meeting, uint64_t number)
 	}
 	if (!meeting->asked_ms)
 		meeting->asked_ms = now_ms();
-	judge(meeting, rank, now_ms() - meeting->asked_ms >= PATIENCE_S * 1000);
+	judge(meeting, rank, now_ms() - meeting->asked_ms >= PATIENCE_S * 1000UL);
 	return meeting->over;
 }
 
