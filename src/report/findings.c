@@ -210,6 +210,18 @@ static void add_operation(struct finding *finding, struct text operation)
 	}
 }
 
+/*
+ * How well a site stands for its finding: by bytes.  In a pool of stacks that have nothing in
+ * common the largest may be what a start leaves behind, which was only caught with them; the
+ * latest one shows that it goes on.
+ */
+static uint64_t weight_of(const struct findings *findings, size_t i)
+{
+	bool one_pool = findings->pooled[i] && findings->pool_is_one;
+
+	return one_pool ? findings->sites[i].first_step : findings->sites[i].bytes;
+}
+
 static void finding_add(struct finding *finding, const struct findings *findings, size_t i)
 {
 	const struct verdict_site *site = &findings->sites[i];
@@ -220,11 +232,11 @@ static void finding_add(struct finding *finding, const struct findings *findings
 	if (pool)
 		rate = pool->bytes_per_step * (double)site->bytes / (double)pool_bytes;
 	add_operation(finding, findings->places[i].operation);
-	if (!finding->parts || site->bytes > finding->weight) {
+	if (!finding->parts || weight_of(findings, i) > finding->weight) {
 		finding->site = findings->origins[i];
 		finding->verdict = pool ? pool : site;
 		finding->place = findings->places[i];
-		finding->weight = site->bytes;
+		finding->weight = weight_of(findings, i);
 	}
 	if (!finding->parts || site->first_step < finding->first_step)
 		finding->first_step = site->first_step;

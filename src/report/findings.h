@@ -31,9 +31,9 @@ enum {
 
 struct finding {
 	enum verdict label;
-	const struct snapshot_site *site;	    /* borrowed: the heaviest of its sites */
-	const struct verdict_site *verdict;	    /* borrowed: of that site, or of the pool */
-	struct place place;			    /* of that site */
+	const struct snapshot_site *site;   /* borrowed: the one that stands for its sites */
+	const struct verdict_site *verdict; /* borrowed: of that site, or of the pool */
+	struct place place;		    /* of that site */
 	struct text operations[FINDING_OPERATIONS]; /* different ones of the backward pass, the
 						       first that were met; empty: no more */
 	uint32_t parts;				    /* sites */
@@ -47,7 +47,7 @@ struct finding {
 	enum finding_state state;
 	double before;		       /* FASTER, KNOWN, SLOWER: see baseline_amount() */
 	const struct finding *earlier; /* borrowed: of the other run, for a diff */
-	uint64_t weight;	       /* bytes of the heaviest, while sites are added */
+	uint64_t weight;	       /* of `site`, while sites are added */
 };
 
 struct findings {
