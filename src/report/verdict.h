@@ -75,7 +75,8 @@ enum verdict_reason {
 	VERDICT_REASON_RENEWED = 18,	 /* PLATEAU: replaced seldom, by no more than was there */
 	VERDICT_REASON_BACKLOG = 19,	 /* GROWING: all goes in the end, but there is ever more */
 	VERDICT_REASON_BOUNDED = 20,	 /* PLATEAU: still filling, with a bound that is known */
-	VERDICT_REASON_COUNT = 21,
+	VERDICT_REASON_TRADED = 21,	 /* WORKLOAD: grows while others shrink as much */
+	VERDICT_REASON_COUNT = 22,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -101,19 +102,21 @@ enum {
 
 /* What the timeline of a device says; for both verdict_site() and verdict_device(). */
 struct verdict_timeline {
-	double demand_first;	 /* bytes: peak - trough within a step, early ... */
-	double demand_middle;	 /* ... halfway ... */
-	double demand_last;	 /* ... and late */
-	double demand_growth;	 /* factor between them; 1: none or unknown */
-	double demand_swing;	 /* bytes: middle spread of it within a sixteenth of the run */
-	double demand_tau;	 /* Kendall's tau of 16 block medians; 1: rises throughout */
-	double peak_growth;	 /* bytes: of the highest peak, since a quarter in */
-	double stranded_first;	 /* bytes reserved above what the peak needs, a quarter in ... */
-	double stranded_last;	 /* ... at the end ... */
-	double stranded_late;	 /* ... and three quarters in */
-	uint64_t peak;		 /* highest peak seen */
-	uint64_t reserved;	 /* at the last mark */
-	uint64_t last_peak;	 /* the highest peak of the last tenth */
+	double demand_first;   /* bytes: peak - trough within a step, early ... */
+	double demand_middle;  /* ... halfway ... */
+	double demand_last;    /* ... and late */
+	double demand_growth;  /* factor between them; 1: none or unknown */
+	double demand_swing;   /* bytes: middle spread of it within a sixteenth of the run */
+	double floor_growth;   /* bytes: of the lowest trough, from early to late; INFINITY: unknown
+				*/
+	double demand_tau;     /* Kendall's tau of 16 block medians; 1: rises throughout */
+	double peak_growth;    /* bytes: of the highest peak, since a quarter in */
+	double stranded_first; /* bytes reserved above what the peak needs, a quarter in ... */
+	double stranded_last;  /* ... at the end ... */
+	double stranded_late;  /* ... and three quarters in */
+	uint64_t peak;	       /* highest peak seen */
+	uint64_t reserved;     /* at the last mark */
+	uint64_t last_peak;    /* the highest peak of the last tenth */
 	double seconds_per_step; /* over the second half; 0: unknown */
 };
 

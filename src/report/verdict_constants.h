@@ -55,6 +55,7 @@
 #define SWELL_LEAST	   5.0	/* ... by at least this factor ... */
 #define SWELL_PURE	   0.7	/* ... or by more than this share of the live buckets */
 #define SWELL_SHARE	   0.25 /* of the site's bytes: a demand beside them that is less is unknown */
+#define SWELL_FLOOR	   0.5 /* of the site's rise, by the device's floor: less, and others shrank */
 #define SWELL_EARLY	   0.11 /* of the run: middle of the blocks of `demand_first` ... */
 #define SWELL_LATER	   0.94 /* ... and of `demand_last` */
 

@@ -222,6 +222,10 @@ static void decide_swelling(struct verdict_site *site, const struct facts *facts
 	site->demand_factor = demand;
 	site->swell_bytes = swell->bytes;
 	site->swell_steps = step_of(swell->steps);
+	if (timeline && timeline->floor_growth < SWELL_FLOOR * (swell->late - swell->early)) {
+		decide(site, VERDICT_WORKLOAD, VERDICT_REASON_TRADED);
+		return;
+	}
 	if (!timeline || swell_is_flat(swell, timeline) ||
 	    swell_is_pure(swell, &facts->levels, (double)facts->version->allocs, demand)) {
 		decide_leak(site, facts, VERDICT_REASON_SWELLING);

@@ -262,6 +262,12 @@ static void add_demand(struct text *text, const struct verdict_site *site)
 	    site->demand_factor);
 }
 
+static void add_traded(struct text *text, const struct verdict_site *site)
+{
+	add(text, "grew x %.1f while others shrank as much: the least that is allocated stays",
+	    site->swell_factor);
+}
+
 static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct verdict_site *) = {
 	[VERDICT_REASON_NOTHING_KEPT] = add_nothing, [VERDICT_REASON_BASELINE] = add_baseline,
 	[VERDICT_REASON_FLAT] = add_oldest,	     [VERDICT_REASON_VARIES] = add_varies,
@@ -273,7 +279,7 @@ static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct
 	[VERDICT_REASON_IRREGULAR] = add_missing,    [VERDICT_REASON_YOUNG] = add_missing,
 	[VERDICT_REASON_SWELLING] = add_swelling,    [VERDICT_REASON_BACKLOG] = add_backlog,
 	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
-	[VERDICT_REASON_BOUNDED] = add_bounded,
+	[VERDICT_REASON_BOUNDED] = add_bounded,	     [VERDICT_REASON_TRADED] = add_traded,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

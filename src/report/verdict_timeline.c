@@ -54,6 +54,17 @@ static double kendall(const double *values, uint32_t count)
 	return score / (count * (count - 1) / 2.0);
 }
 
+/* The lowest trough of entries first to end - 1. */
+static double floor_of(const struct series *series, size_t first, size_t end)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = first; i < end; i++)
+		if (series->entries[i].trough < lowest)
+			lowest = series->entries[i].trough;
+	return (double)lowest;
+}
+
 static void read_demand(struct verdict_timeline *timeline, const struct series *series)
 {
 	size_t warm = (size_t)(DEMAND_WARM_UP * (double)series->count) + 1;
@@ -73,6 +84,9 @@ static void read_demand(struct verdict_timeline *timeline, const struct series *
 	timeline->demand_middle = (middles[DEMAND_BLOCKS / 2 - 1] + middles[DEMAND_BLOCKS / 2]) / 2;
 	timeline->demand_first = (middles[0] + middles[1]) / 2;
 	timeline->demand_last = (middles[DEMAND_BLOCKS - 2] + middles[DEMAND_BLOCKS - 1]) / 2;
+	timeline->floor_growth =
+		floor_of(series, series->count - 2 * left / DEMAND_BLOCKS, series->count) -
+		floor_of(series, warm, warm + 2 * left / DEMAND_BLOCKS);
 	timeline->demand_swing = quantile(spreads, DEMAND_BLOCKS, 0.5);
 	if (timeline->demand_first > 0)
 		timeline->demand_growth = timeline->demand_last / timeline->demand_first;
@@ -141,7 +155,7 @@ void verdict_timeline(struct verdict_timeline *timeline,
 {
 	struct series series = {.entries = entries, .count = count_in_order(entries, count)};
 
-	*timeline = (struct verdict_timeline){.demand_growth = 1};
+	*timeline = (struct verdict_timeline){.demand_growth = 1, .floor_growth = INFINITY};
 	if (series.count == 0)
 		return;
 	read_demand(timeline, &series);

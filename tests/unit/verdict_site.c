@@ -1,4 +1,6 @@
 /* Each rule for a site, with a history made for it. */
+#include <math.h>
+
 #include "report/verdict.h"
 #include "test.h"
 #include "verdict_made.h"
@@ -428,12 +430,21 @@ static struct verdict_site swells(uint64_t first, uint64_t more,
 
 static void swelling(void)
 {
-	struct verdict_timeline flat = {
-		.demand_first = 1e8, .demand_last = 1e8, .demand_growth = 1};
-	struct verdict_timeline grows = {
-		.demand_first = 1e8, .demand_last = 6e8, .demand_growth = 6, .demand_tau = 1};
-	struct verdict_timeline hidden = {
-		.demand_first = 6e8, .demand_last = 3e8, .demand_growth = 0.5, .demand_swing = 1e8};
+	struct verdict_timeline flat = {.demand_first = 1e8,
+					.demand_last = 1e8,
+					.demand_growth = 1,
+					.floor_growth = INFINITY};
+	struct verdict_timeline grows = {.demand_first = 1e8,
+					 .demand_last = 6e8,
+					 .demand_growth = 6,
+					 .demand_tau = 1,
+					 .floor_growth = 1e6};
+	struct verdict_timeline hidden = {.demand_first = 6e8,
+					  .demand_last = 3e8,
+					  .demand_growth = 0.5,
+					  .demand_swing = 1e8,
+					  .floor_growth = 1e6};
+	struct verdict_timeline traded = flat;
 	struct verdict_site site = swells(4096, 4096, &flat);
 
 	EXPECT_LABEL(site, VERDICT_LEAK);
@@ -448,6 +459,10 @@ static void swelling(void)
 	EXPECT_LABEL(site, VERDICT_WORKLOAD);
 	site = swells(100 * 4096, 4096, &hidden);
 	EXPECT_LABEL(site, VERDICT_GROWING);
+	traded.floor_growth = 0; /* somebody else gives back as much */
+	site = swells(4096, 4096, &traded);
+	EXPECT_LABEL(site, VERDICT_WORKLOAD);
+	EXPECT_U64(site.reason, VERDICT_REASON_TRADED);
 }
 
 static void nothing_kept(void)
