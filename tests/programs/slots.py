@@ -157,6 +157,7 @@ class Late:
     """A replay whose disk goes wrong once the marks of its first part are written."""
 
     def __init__(self, box, first, rest, rule):
+        first = list(first)
         write_events(box, [*first, ("h",), *rest])
         broken = box.folder / "broken"
         env = preload(box, GPULEAK_TEST_PWRITE=rule, GPULEAK_TEST_FROM=broken)
