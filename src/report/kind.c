@@ -3,6 +3,13 @@
 /* There is one gradient a parameter; blocks are a little larger than what they hold. */
 static const double gradients_max = 1.25;
 
+/*
+ * Known are the parameters of the first optimizer at its first step.  An optimizer's state is up to
+ * six times their bytes (Adam's in 32 bits, with a copy of weights of 16); what is much more
+ * belongs to parameters that came later.
+ */
+static const double parameters_most = 8;
+
 /* Bytes, in units of the parameters'; 0: unknown. */
 static double in_parameters(const struct finding *finding, const struct snapshot *snapshot)
 {
@@ -50,5 +57,7 @@ bool kind_is_normal(enum kind kind)
 
 double kind_in_parameters(const struct finding *finding, const struct snapshot *snapshot)
 {
-	return finding->label == VERDICT_JUMP ? in_parameters(finding, snapshot) : 0;
+	double times = in_parameters(finding, snapshot);
+
+	return finding->label == VERDICT_JUMP && times <= parameters_most ? times : 0;
 }
