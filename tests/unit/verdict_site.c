@@ -444,7 +444,6 @@ static void swelling(void)
 					  .demand_growth = 0.5,
 					  .demand_swing = 1e8,
 					  .floor_growth = 1e6};
-	struct verdict_timeline traded = flat;
 	struct verdict_site site = swells(4096, 4096, &flat);
 
 	EXPECT_LABEL(site, VERDICT_LEAK);
@@ -459,8 +458,8 @@ static void swelling(void)
 	EXPECT_LABEL(site, VERDICT_WORKLOAD);
 	site = swells(100 * 4096, 4096, &hidden);
 	EXPECT_LABEL(site, VERDICT_GROWING);
-	traded.floor_growth = 0; /* somebody else gives back as much */
-	site = swells(4096, 4096, &traded);
+	flat.floor_growth = 0; /* somebody else gives back as much */
+	site = swells(4096, 4096, &flat);
 	EXPECT_LABEL(site, VERDICT_WORKLOAD);
 	EXPECT_U64(site.reason, VERDICT_REASON_TRADED);
 }
