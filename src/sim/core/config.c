@@ -107,6 +107,25 @@ static void read_capability(void)
 	config.minor = minor;
 }
 
+/* "VALUE", "VALUE:EVERY" */
+static void read_value(void)
+{
+	const char *text = getenv("GPULEAK_SIM_READ");
+	char *end;
+
+	config.read_every = 1;
+	if (!text || !*text)
+		return;
+	config.read_value = strtoll(text, &end, 10);
+	if (end != text && *end == ':')
+		config.read_every = strtol(end + 1, &end, 10);
+	if (end != text && !*end && config.read_every > 0)
+		return;
+	gpusim_complain("GPULEAK_SIM_READ", text, "0");
+	config.read_value = 0;
+	config.read_every = 1;
+}
+
 void gpusim_uuid_text(int physical, char *text)
 {
 	const unsigned char *u = config.uuid[physical];
@@ -179,6 +198,7 @@ static void read_environment(void)
 	read_memory();
 	read_device_count();
 	read_capability();
+	read_value();
 	read_visible();
 }
 

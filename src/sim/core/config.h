@@ -14,6 +14,8 @@ struct gpusim_config {
 	int physical_count;			    /* GPULEAK_SIM_DEVICES */
 	uint64_t memory[GPUSIM_DEVICES_MAX];	    /* bytes; GPULEAK_SIM_MEMORY */
 	int major, minor;			    /* GPULEAK_SIM_CAPABILITY */
+	int64_t read_value;			    /* GPULEAK_SIM_READ; 0: zeros alone */
+	long read_every;			    /* ... at every so many reads, from 1 */
 	int visible_count;			    /* CUDA_VISIBLE_DEVICES */
 	int visible[GPUSIM_DEVICES_MAX];	    /* ordinal -> physical number */
 	unsigned char uuid[GPUSIM_DEVICES_MAX][16]; /* by physical number */

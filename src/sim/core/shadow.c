@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/config.h"
 #include "sim/core/lock.h"
 
 enum {
@@ -188,6 +189,26 @@ void gpusim_shadow_move(uint64_t to, uint64_t from, size_t size)
 	gpusim_unlock();
 }
 
+/*
+ * Zeros, or now and then the value that the user asks for: one value is read at a time where a
+ * program decides by it.  A byte is a boolean.
+ */
+static void make_up(void *bytes, size_t size)
+{
+	static atomic_long reads;
+	const struct gpusim_config *config = gpusim_config();
+	int64_t value = config->read_value;
+
+	memset(bytes, 0, size);
+	if (!value || (size != 1 && size != 2 && size != 4 && size != 8))
+		return;
+	if ((atomic_fetch_add_explicit(&reads, 1, memory_order_relaxed) + 1) % config->read_every)
+		return;
+	if (size == 1)
+		value = 1;
+	memcpy(bytes, &value, size);
+}
+
 void gpusim_shadow_read(uint64_t address, void *bytes, size_t size)
 {
 	bool known;
@@ -196,7 +217,7 @@ void gpusim_shadow_read(uint64_t address, void *bytes, size_t size)
 	known = collect(address, bytes, size);
 	gpusim_unlock();
 	if (!known)
-		memset(bytes, 0, size);
+		make_up(bytes, size);
 }
 
 /* Does any of eight words point between `lowest` and `lowest` + `span`?  Written to be vectorised.
