@@ -10,7 +10,7 @@
 enum {
 	PATHS_MAX = 30000, /* no real program has so many files */
 	PATHS_TABLE = 65536,
-	FRAMES_MAX = 50000000, /* looked at, in all stacks */
+	FRAMES_MAX = 20000000, /* looked at, in all stacks */
 };
 
 void code_map_init(struct code_map *map, const struct snapshot *snapshot,

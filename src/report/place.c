@@ -42,15 +42,18 @@ static bool makes_buckets(const struct names *names, const struct gpuleak_frame 
 /* "evaluate", "validation_step", "run_eval": the word, not a part of another one. */
 static bool is_validation(struct text function)
 {
-	static const char *const words[] = {"eval", "valid"};
+	const size_t longest = 64; /* every frame is looked at: bounds the time for any bytes */
+	const char *end = function.bytes + (function.size < longest ? function.size : longest);
+	const char *word = function.bytes;
 
-	for (unsigned w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
-		size_t size = strlen(words[w]);
+	while (word && word < end) {
+		size_t left = (size_t)(end - word);
 
-		for (size_t i = 0; i + size <= function.size && i < 200; i++)
-			if ((i == 0 || function.bytes[i - 1] == '_') &&
-			    memcmp(function.bytes + i, words[w], size) == 0)
-				return true;
+		if ((left >= 4 && memcmp(word, "eval", 4) == 0) ||
+		    (left >= 5 && memcmp(word, "valid", 5) == 0))
+			return true;
+		word = memchr(word, '_', left);
+		word += word ? 1 : 0;
 	}
 	return false;
 }
@@ -64,7 +67,8 @@ static void note_occasion(struct place *place, const struct names *names,
 		if (function_is(names, frame, "deepcopy") && text_ends(file, "/copy.py"))
 			place->occasions |= PLACE_COPIED;
 	} else if (owner != CODE_TORCH) {
-		if (is_validation(names_text(names, frame->function)))
+		if (!(place->occasions & PLACE_VALIDATING) &&
+		    is_validation(names_text(names, frame->function)))
 			place->occasions |= PLACE_VALIDATING;
 		if (text_ends(file, "/transformers/cache_utils.py"))
 			place->occasions |= PLACE_CACHED;
@@ -91,6 +95,14 @@ static void note_torch_frame(struct place *place, struct candidates *found,
 		found->backward_seen = true;
 }
 
+/* Within one trace, whose strings are each there once: cheap, as it is made of every frame. */
+static uint64_t identity(const struct gpuleak_frame *frame)
+{
+	uint64_t ids = (uint64_t)frame->file << 32 ^ frame->function;
+
+	return (ids ^ (uint64_t)frame->line << 16) * 0x9e3779b97f4a7c15ull;
+}
+
 static void note_python_frame(struct place *place, struct candidates *found,
 			      const struct names *names, const struct gpuleak_frame *frame,
 			      enum code_owner owner)
@@ -109,7 +121,7 @@ static void note_python_frame(struct place *place, struct candidates *found,
 		found->outside_torch = frame;
 	if (owner != CODE_USER)
 		return;
-	place->callers = place->callers * 0x100000001b3ull ^ place_frame_hash(names, frame);
+	place->callers = place->callers * 0x100000001b3ull ^ identity(frame);
 	if (found->user && !place->caller)
 		place->caller = frame;
 	if (!found->user) {

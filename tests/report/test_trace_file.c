@@ -181,7 +181,7 @@ static void write_slots(uint64_t first, uint64_t second, uint64_t cut)
 	memcpy(build.bytes + GPULEAK_PAGE + LAYOUT_SIZE_MIN + run_offset, &pid, sizeof(pid));
 	build.size -= cut;
 	write_trace(&build);
-	free(build.bytes);
+	build_release(&build);
 }
 
 static void the_slot_written_last_is_read(void)
