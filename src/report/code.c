@@ -21,6 +21,7 @@ void code_map_init(struct code_map *map, const struct snapshot *snapshot,
 		.patterns = patterns,
 		.pattern_count = pattern_count,
 		.owners = memory_new(snapshot->names.frame_count, 1),
+		.hashes = memory_new(snapshot->names.frame_count, sizeof(*map->hashes)),
 		.paths = memory_new(PATHS_TABLE, sizeof(*map->paths)),
 		.paths_left = PATHS_MAX,
 		.frames_left = FRAMES_MAX,
@@ -30,6 +31,7 @@ void code_map_init(struct code_map *map, const struct snapshot *snapshot,
 void code_map_release(struct code_map *map)
 {
 	free(map->owners);
+	free(map->hashes);
 	free(map->paths);
 	*map = (struct code_map){0};
 }

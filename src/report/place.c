@@ -95,12 +95,14 @@ static void note_torch_frame(struct place *place, struct candidates *found,
 		found->backward_seen = true;
 }
 
-/* Within one trace, whose strings are each there once: cheap, as it is made of every frame. */
-static uint64_t identity(const struct gpuleak_frame *frame)
+/* Made once for a frame: it may be in every stack. */
+static uint64_t frame_hash(struct code_map *map, const struct gpuleak_frame *frame)
 {
-	uint64_t ids = (uint64_t)frame->file << 32 ^ frame->function;
+	uint64_t *hash = &map->hashes[frame - map->snapshot->names.frames];
 
-	return (ids ^ (uint64_t)frame->line << 16) * 0x9e3779b97f4a7c15ull;
+	if (!*hash)
+		*hash = place_frame_hash(&map->snapshot->names, frame);
+	return *hash;
 }
 
 static void note_python_frame(struct place *place, struct candidates *found,
@@ -121,7 +123,6 @@ static void note_python_frame(struct place *place, struct candidates *found,
 		found->outside_torch = frame;
 	if (owner != CODE_USER)
 		return;
-	place->callers = place->callers * 0x100000001b3ull ^ identity(frame);
 	if (found->user && !place->caller)
 		place->caller = frame;
 	if (!found->user) {
@@ -180,6 +181,8 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		}
 		if (!place->inner || (!place->inner->function && frame->function))
 			place->inner = frame;
+		if (owner == CODE_USER)
+			place->callers = place->callers * 0x100000001b3ull ^ frame_hash(map, frame);
 		if (owner < CODE_NATIVE)
 			note_python_frame(place, &found, names, frame, owner);
 		else
