@@ -13,17 +13,16 @@
 enum {
 	INDEX_BITS = 14,
 	INDEX_SIZE = 1 << INDEX_BITS,
-	STEPS = INDEX_SIZE / 4 * 3
+	STEPS = NATIVE_STEPS /* at most three quarters of the index */
 };
 
-/* What is known of one return address.  All but `last_caller` is written once. */
+/* What is known of one return address; written once. */
 struct step {
 	uintptr_t pc;
 	int32_t cfa;
 	int32_t bp;
 	uint8_t kind; /* enum native_rule_kind */
 	bool bp_saved;
-	_Atomic(uint32_t) last_caller; /* the step of the caller seen last: a guess, checked */
 };
 
 /*
@@ -95,17 +94,15 @@ static struct step *find_step(struct steps *all, uintptr_t pc)
 }
 
 /* The caller's step: the one seen last time if it is right, else by look-up. */
-static struct step *next_step(struct steps *all, struct step *step, uintptr_t pc)
+static struct step *next_step(struct steps *all, uint16_t *guess, uintptr_t pc)
 {
-	uint32_t guess = atomic_load_explicit(&step->last_caller, memory_order_acquire);
-	struct step *next = &all->steps[guess];
+	struct step *next = *guess ? &all->steps[*guess - 1] : NULL;
 
-	if (next->pc == pc)
+	if (next && next->pc == pc)
 		return next;
 	next = find_step(all, pc);
 	if (next)
-		atomic_store_explicit(&step->last_caller, (uint32_t)(next - all->steps),
-				      memory_order_release);
+		*guess = (uint16_t)(next - all->steps + 1);
 	return next;
 }
 
@@ -295,7 +292,7 @@ static bool find(struct walk *walk, struct native_registers at)
 			return false;
 		if (at.pc == 0)
 			break;
-		step = next_step(walk->all, step, at.pc);
+		step = next_step(walk->all, &walk->trail->callers[step - walk->all->steps], at.pc);
 	}
 	if (!step)
 		return false;

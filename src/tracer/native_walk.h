@@ -15,7 +15,8 @@
 
 /* The most return addresses of one walk. */
 enum {
-	NATIVE_STACK_MAX = 128
+	NATIVE_STACK_MAX = 128,
+	NATIVE_STEPS = 12288 /* return addresses that rules are remembered for */
 };
 
 /* Registers of the function whose callers are asked for. */
@@ -39,6 +40,8 @@ struct native_trail {
 	unsigned count;
 	bool whole; /* up to the thread's first function, by rules that we know */
 	struct native_trail_frame frames[NATIVE_STACK_MAX]; /* outermost first */
+	uint16_t callers[NATIVE_STEPS]; /* for each address the one of its caller's seen last, from
+					   1 */
 };
 
 /* The i-th return address from the innermost; i below `count`. */

@@ -2,7 +2,7 @@
  * What the hooks cost, without PyTorch: prints one line of JSON.  Run under the tracer.
  *
  *   hook_bench pairs      ns that recording adds to an allocation and its free
- *   hook_bench devices    the same on one thread, and on two threads with a device each
+ *   hook_bench devices    the same on one thread, and on each of two threads with a device each
  *   hook_bench grow N     the longest single call while N blocks come to live, ns of CPU time
  *   hook_bench events N   N events, then the time (CLOCK_MONOTONIC, ns) at which it calls exit()
  */
@@ -176,6 +176,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	unsigned count = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 
+	fake_c10_quiet = true;
 	if (strcmp(what, "events") == 0) {
 		events(count);
 	} else if (!gpuleak_pause || !gpuleak_resume) {

@@ -179,7 +179,7 @@ def main():
     arguments = parser.parse_args()
     if not hasattr(process, "gpuleak_pause"):
         sys.exit("hook_cost.py: the tracer is not loaded; run it under `gpuleak run`")
-    torch.empty(1, device="cuda")
+    step_of(mlp)  # a training's clock: without an optimizer each turn of a loop would be a step
     pairs = bench_pairs(3 if arguments.quick else 41)
     print_pairs(pairs)
     steps = bench_steps(10 if arguments.quick else 600)

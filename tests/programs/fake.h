@@ -60,6 +60,8 @@ FAKE_EXPORT void fake_oom_signed(int64_t size, int64_t allocated, int64_t reserv
 FAKE_EXPORT struct fake_calls fake_c10_calls(void);
 /* Called from within each real function, if set: to throw, to jump, to set errno. */
 FAKE_EXPORT extern void (*fake_c10_during)(void);
+/* Count nothing: devices have nothing in common then. */
+FAKE_EXPORT extern bool fake_c10_quiet;
 
 /* libcudart.so.99; every function returns fake_cudart_error. */
 FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);

@@ -13,7 +13,7 @@ static struct allocator {
 	uint64_t reserved;
 	uint64_t next; /* a fresh address within the last segment */
 	uint64_t left; /* bytes of it */
-} allocators[FAKE_DEVICES] = {
+} __attribute__((aligned(256))) allocators[FAKE_DEVICES] = {
 	[0 ... FAKE_DEVICES - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER},
 };
 
