@@ -12,6 +12,12 @@ enum {
 	DEEP = 100
 };
 
+#ifdef __SANITIZE_THREAD__
+#define RACES_WATCHED 1
+#else
+#define RACES_WATCHED 0
+#endif
+
 static int (*unwind)(void **addresses, int size);
 static _Thread_local struct native_trail trail; /* of walk after walk, as in the tracer */
 static unsigned compared;
@@ -173,8 +179,11 @@ int main(void)
 	}
 	memcpy(&unwind, &function, sizeof(unwind));
 	run_all();
-	EXPECT(pthread_create(&thread, NULL, in_thread, NULL) == 0);
-	pthread_join(thread, NULL);
+	/* ThreadSanitizer's thread is gone before libunwind takes its leave of the thread. */
+	if (!RACES_WATCHED) {
+		EXPECT(pthread_create(&thread, NULL, in_thread, NULL) == 0);
+		pthread_join(thread, NULL);
+	}
 	run_all();
 	run_random_paths();
 	EXPECT(compared > 4000);
