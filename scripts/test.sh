@@ -11,7 +11,7 @@ Sets up (scripts/setup.sh --tests) and runs every step; the last line is the num
 result.
 
   --only STEP   only this step; may be given again. Setting up is a step, too
-  --long        also the long fuzz and soak tests, the steps fuzz and tsan, and clang's analyzer in tidy
+  --long        also the long fuzz and soak tests, the step fuzz, and clang's analyzer in tidy
   --list        print the steps and stop
   -h, --help    this text
 
@@ -150,7 +150,7 @@ wanted() {
 	if [ ${#only[@]} != 0 ]; then
 		[[ " ${only[*]} " = *" $1 "* ]]
 	else
-		$long || [[ " fuzz tsan " != *" $1 "* ]]
+		$long || [[ " fuzz " != *" $1 "* ]]
 	fi
 }
 
