@@ -5,6 +5,7 @@
 
 #include "tracer/hash.h"
 #include "tracer/ledger_peak.h"
+#include "tracer/native_loader.h"
 #include "tracer/steps.h"
 #include "tracer/trace_writer.h"
 
@@ -171,7 +172,9 @@ resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source, 
 static uint32_t find_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
 			  uint32_t flags)
 {
-	uint32_t epoch = __atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE);
+	/* Both only rise: an equal sum is an equal pair. */
+	uint32_t epoch =
+		__atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE) + (uint32_t)native_loader_unloads();
 	uint64_t address = stack->hash + ((uint64_t)flags << 8 | source << 1 | stack->backward);
 	uint32_t site;
 

@@ -4,6 +4,8 @@
 
 #include "tracer/host.h"
 #include "tracer/ledger.h"
+#include "tracer/native_loader.h"
+#include "tracer/native_names.h"
 #include "tracer/slots.h"
 #include "tracer/trace_writer.h"
 #include "tracer/tracer.h"
@@ -161,6 +163,7 @@ void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 {
 	if (!tracer_recording())
 		return;
+	native_loader_look();
 	pthread_mutex_lock(&mark_lock);
 	if (trace.state->committed < UINT32_MAX - 2 && take_clock(rank_of(clock))) {
 		trace.state->clock = clock;
@@ -176,7 +179,7 @@ void mark_step(enum gpuleak_clock clock, uint32_t number)
 	if (!tracer_recording() || !mark_counts(rank_of(clock)))
 		return;
 	mark_step_in_hook(clock, number);
-	trace_name_frames(NAMES_PER_MARK);
+	native_names_give(NAMES_PER_MARK);
 }
 
 void mark_restart(enum gpuleak_clock clock)

@@ -6,6 +6,7 @@
 #include "tracer/hash.h"
 #include "tracer/memory.h"
 #include "tracer/native_cfi.h"
+#include "tracer/native_loader.h"
 #include "tracer/python_probe.h"
 
 #include "tracer/banned.h"
@@ -16,13 +17,14 @@ enum {
 	STEPS = NATIVE_STEPS /* at most three quarters of the index */
 };
 
-/* What is known of one return address; written once. */
+/* What is known of one return address; written once, but for `unloads`. */
 struct step {
 	uintptr_t pc;
 	int32_t cfa;
 	int32_t bp;
 	uint8_t kind; /* enum native_rule_kind */
 	bool bp_saved;
+	_Atomic(uint32_t) unloads; /* when it was known to be right: the lower bits */
 };
 
 /*
@@ -32,7 +34,7 @@ struct step {
 struct steps {
 	_Atomic(uint32_t) used;
 	struct step steps[STEPS];
-	_Atomic(uint32_t) index[INDEX_SIZE]; /* number of a step, from 1 */
+	_Atomic(uint32_t) index[INDEX_SIZE]; /* number of its newest step, from 1 */
 };
 
 static _Atomic(struct steps *) all_steps;
@@ -52,9 +54,9 @@ static struct steps *table(void)
 }
 
 /* A new step, not in the index yet; NULL when there is no room. */
-__attribute__((cold, noinline)) static struct step *make_step(struct steps *all, uintptr_t pc)
+static struct step *add_step(struct steps *all, uintptr_t pc, struct native_rule rule,
+			     uint32_t unloads)
 {
-	struct native_rule rule = native_cfi_rule(pc);
 	uint32_t number = atomic_load_explicit(&all->used, memory_order_relaxed);
 	struct step *step;
 
@@ -68,7 +70,46 @@ __attribute__((cold, noinline)) static struct step *make_step(struct steps *all,
 	step->bp_saved = rule.bp_saved;
 	step->cfa = rule.cfa;
 	step->bp = rule.bp;
+	atomic_init(&step->unloads, unloads);
 	return step;
+}
+
+__attribute__((cold, noinline)) static struct step *make_step(struct steps *all, uintptr_t pc)
+{
+	uint32_t unloads = (uint32_t)native_loader_unloads(); /* before the rule is looked up */
+
+	return add_step(all, pc, native_cfi_rule(pc), unloads);
+}
+
+static bool has_rule(const struct step *step, struct native_rule rule)
+{
+	return step->kind == (uint8_t)rule.kind && step->bp_saved == rule.bp_saved &&
+	       step->cfa == rule.cfa && step->bp == rule.bp;
+}
+
+/* Something was unloaded since: other code may lie here by now, and takes the step's place. */
+__attribute__((cold, noinline)) static struct step *renew_step(struct steps *all, struct step *step,
+							       _Atomic(uint32_t) *index)
+{
+	uint32_t unloads = (uint32_t)native_loader_unloads();
+	struct native_rule rule = native_cfi_rule(step->pc);
+	struct step *made;
+
+	if (has_rule(step, rule)) {
+		atomic_store_explicit(&step->unloads, unloads, memory_order_relaxed);
+		return step;
+	}
+	made = add_step(all, step->pc, rule, unloads);
+	if (made)
+		atomic_store_explicit(index, (uint32_t)(made - all->steps) + 1,
+				      memory_order_release);
+	return made;
+}
+
+static bool is_step(struct step *step, uintptr_t pc)
+{
+	return step->pc == pc && atomic_load_explicit(&step->unloads, memory_order_relaxed) ==
+					 (uint32_t)native_loader_unloads();
 }
 
 /* The step of a return address; NULL when there is no room for one more. */
@@ -88,8 +129,10 @@ static struct step *find_step(struct steps *all, uintptr_t pc)
 							   (uint32_t)(made - all->steps) + 1))
 				return made;
 		}
-		if (all->steps[found - 1].pc == pc)
+		if (is_step(&all->steps[found - 1], pc))
 			return &all->steps[found - 1];
+		if (all->steps[found - 1].pc == pc)
+			return renew_step(all, &all->steps[found - 1], &all->index[i]);
 	}
 }
 
@@ -98,7 +141,7 @@ static struct step *next_step(struct steps *all, uint16_t *guess, uintptr_t pc)
 {
 	struct step *next = *guess ? &all->steps[*guess - 1] : NULL;
 
-	if (next && next->pc == pc)
+	if (next && is_step(next, pc))
 		return next;
 	next = find_step(all, pc);
 	if (next)
@@ -300,15 +343,25 @@ static bool find(struct walk *walk, struct native_registers at)
 	return true;
 }
 
-bool native_walk(struct native_registers from, struct native_trail *trail)
+static void walk_once(struct native_registers from, struct native_trail *trail)
 {
+	unsigned long long unloads = native_loader_unloads();
 	struct walk walk;
 
 	walk.all = table();
 	walk.trail = trail;
-	walk.past = trail->whole ? trail->count : 0;
+	walk.past = trail->whole && trail->unloads == unloads ? trail->count : 0;
 	walk.count = 0;
 	trail->whole = false;
+	trail->unloads = unloads;
 	trail->count = walk.all && find(&walk, from) ? trail->count : 0;
+}
+
+bool native_walk(struct native_registers from, struct native_trail *trail)
+{
+	walk_once(from, trail);
+	/* Seen on the way: what was walked by then went by old rules. */
+	if (trail->unloads != native_loader_unloads())
+		walk_once(from, trail);
 	return trail->count > 0;
 }

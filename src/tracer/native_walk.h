@@ -38,7 +38,8 @@ struct native_trail_frame {
 /* One thread's last walk.  All zero is a trail of nothing. */
 struct native_trail {
 	unsigned count;
-	bool whole; /* up to the thread's first function, by rules that we know */
+	bool whole;		    /* up to the thread's first function, by rules that we know */
+	unsigned long long unloads; /* of native_loader.h, when it was walked */
 	struct native_trail_frame frames[NATIVE_STACK_MAX]; /* outermost first */
 	uint16_t callers[NATIVE_STEPS]; /* for each address the one of its caller's seen last, from
 					   1 */

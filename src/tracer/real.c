@@ -37,19 +37,12 @@ void *real_find(enum real_function function)
 	return real ? real : look_up(function);
 }
 
-/* Ends at the first object: each carries the counter. */
-static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
-{
-	(void)size;
-	*(unsigned long long *)data = info->dlpi_subs;
-	return 1;
-}
-
 void *real_find_loaded(enum real_function function)
 {
-	unsigned long long unloads = 0;
+	unsigned long long unloads;
 
-	native_loader_walk(read_unloads, &unloads);
+	native_loader_look();
+	unloads = native_loader_unloads();
 	if (atomic_load_explicit(&found_after[function], memory_order_acquire) != unloads) {
 		look_up(function);
 		atomic_store_explicit(&found_after[function], unloads, memory_order_release);

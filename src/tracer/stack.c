@@ -1,9 +1,9 @@
 #include "tracer/stack.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tracer/code_watch.h"
+#include "tracer/native_names.h"
 #include "tracer/settings.h"
 #include "tracer/trace_writer.h"
 
@@ -94,30 +94,11 @@ static uint32_t python_frame(const struct stack *stack, unsigned i, bool *hidden
 	return trace_frame(&written, NULL);
 }
 
-static gpuleak_string_id build_id(const struct native_frame *frame)
-{
-	char digits[2 * sizeof(frame->build_id) + 1];
-
-	if (!frame->build_id_size || frame->build_id_size > sizeof(frame->build_id))
-		return 0;
-	for (uint32_t i = 0; i < frame->build_id_size; i++)
-		snprintf(digits + 2 * (size_t)i, 3, "%02x", frame->build_id[i]);
-	return text(digits);
-}
-
 static uint32_t native_frame(const void *address)
 {
-	struct native_frame frame;
-	struct gpuleak_frame written = {
-		.language = GPULEAK_LANGUAGE_NATIVE,
-		.offset = (uint64_t)(uintptr_t)address,
-	};
+	struct gpuleak_frame written;
 
-	if (native_frame_resolve(address, &frame)) {
-		written.module = text(frame.module);
-		written.build_id = build_id(&frame);
-		written.offset = frame.offset;
-	}
+	native_names_frame(address, &written);
 	return trace_frame(&written, address);
 }
 

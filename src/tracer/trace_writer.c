@@ -9,7 +9,6 @@
 #include "tracer/hash.h"
 #include "tracer/map.h"
 #include "tracer/memory.h"
-#include "tracer/native_stack.h"
 
 #include "tracer/banned.h"
 
@@ -28,7 +27,7 @@ static struct map string_map;		     /* hash of the text -> id */
 static struct map frame_map;		     /* hash of the frame -> number */
 static struct map stack_map;		     /* hash of the frames -> word */
 static struct memory_array native_addresses; /* by frame number; NULL for Python's */
-static uint64_t named;			     /* frames that trace_name_frames() is done with */
+static uint64_t named;			     /* frames that trace_next_unnamed() is done with */
 
 static uint64_t now(clockid_t clock)
 {
@@ -279,8 +278,7 @@ void trace_start_anew(void)
 	pthread_mutex_unlock(&intern_lock);
 }
 
-/* The next native frame without a name, or NULL. */
-static const void *next_unnamed(uint64_t *number)
+const void *trace_next_unnamed(uint64_t *number)
 {
 	const void *address = NULL;
 
@@ -291,19 +289,4 @@ static const void *next_unnamed(uint64_t *number)
 	}
 	pthread_mutex_unlock(&intern_lock);
 	return address;
-}
-
-void trace_name_frames(unsigned most)
-{
-	char name[4096];
-	uint64_t offset, number;
-
-	for (unsigned i = 0; i < most; i++) {
-		const void *address = next_unnamed(&number);
-
-		if (!address)
-			return;
-		if (native_symbol(address, name, sizeof(name), &offset))
-			trace.frames[number].function = trace_string(name, strlen(name));
-	}
 }

@@ -80,8 +80,11 @@ void trace_note(const struct gpuleak_note *note);
 /* No site has evidence, and notes so far are of the baseline.  Takes intern_lock. */
 void trace_start_anew(void);
 
-/* Give at most `most` native frames their symbols.  Slow: never in a torch hook. */
-void trace_name_frames(unsigned most);
+/*
+ * The address of the next native frame that this didn't return yet, and its number; NULL when
+ * there is none.  Takes intern_lock.
+ */
+const void *trace_next_unnamed(uint64_t *number);
 
 /* Count something in a field of `trace.state`. */
 static inline void trace_count(uint64_t *counter)

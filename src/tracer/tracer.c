@@ -16,6 +16,7 @@
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/native_loader.h"
+#include "tracer/native_names.h"
 #include "tracer/native_stack.h"
 #include "tracer/notice.h"
 #include "tracer/python_api.h"
@@ -295,7 +296,7 @@ static void finish_empty(void)
 static void finish(void)
 {
 	if (get_state() != TRACER_OFF) {
-		trace_name_frames(10000);
+		native_names_give(10000);
 		trace.state->finished = trace_now();
 		__atomic_store_n(&trace.state->status, GPULEAK_STATUS_FINISHED, __ATOMIC_RELEASE);
 	}

@@ -39,6 +39,33 @@ def test_loaded_again(box):
     expect_equal("outside", (device["outside"], device["outside_peak"]), (4096, 4096 + 8192))
 
 
+def allocations_by_plugin(box, way):
+    """For each stack: the libraries in it, and how many allocations it made."""
+    done = box.run(["plugins", box.programs / "fake", way])
+    if int(done.stdout) < 6:
+        raise Skip("the libraries don't come to lie at one place")
+    found = {}
+    for site in box.trace().sites():
+        frames = site["frames"]
+        if site["allocs"] == 1:
+            continue  # of main() itself
+        names = [Path(frame["module"] or "?").name for frame in frames]
+        expect_equal("outermost", (frames[-1]["function"], len(frames)), ("_start", 7))
+        plugins = [name for name in names if "plugin_" in name]
+        expect_equal("libraries in one stack", len(plugins), 1)
+        found[plugins[0]] = found.get(plugins[0], 0) + site["allocs"]
+        named = frames[names.index(plugins[0])]["function"]
+        expect(named in (None, plugins[0][3:-3]), f"{named} in {plugins[0]}")
+    return found
+
+
+def test_library_in_anothers_place(box):
+    """After dlclose() other code lies at the same addresses: rules, sites and names are its own."""
+    for way in ("steps", "straight"):
+        wanted = {"libplugin_one.so": 18, "libplugin_two.so": 18}
+        expect_equal(f"allocations, {way}", allocations_by_plugin(box, way), wanted)
+
+
 def test_no_cudart(box):
     """No CUDA: what asks ours by name hears that there is none, and nothing is written."""
     done = load(box, "without")
