@@ -90,6 +90,17 @@ static PyObject *pre_step(PyObject *self, PyObject *args)
 	return python_api.none;
 }
 
+/* Of agent.py; its address where that can't be had. */
+static uint64_t number_of(PyObject *optimizer)
+{
+	PyObject *result = call("number", optimizer, NULL);
+	uint64_t number = result ? python_api.PyLong_AsUnsignedLongLong(result) : 0;
+
+	if (result)
+		python_api.Py_DecRef(result);
+	return number ? number : (uintptr_t)optimizer;
+}
+
 /*
  * A number for the optimizer and its first parameter.  Some wrappers step one optimizer
  * once for each of its groups, putting one group after the other in the place of all:
@@ -115,7 +126,7 @@ static uint64_t identity(PyObject *optimizer)
 		python_api.Py_DecRef(at);
 	else
 		clear_own_error();
-	return hash_mix((uintptr_t)optimizer, parameter);
+	return hash_mix(number_of(optimizer), parameter);
 }
 
 /* post_step(optimizer, args, kwargs), called by torch.optim */

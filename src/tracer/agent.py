@@ -7,6 +7,10 @@ exception out.
 import os
 import sys
 
+KNOWN_MAX = 1000
+known = {}  # id of an optimizer -> a weak reference to it, its number
+numbers = [0]  # given so far
+
 
 def register(pre_step, post_step):
     """Have the tracer called before and after each optimizer's step().
@@ -21,6 +25,19 @@ def register(pre_step, post_step):
     add_pre(pre_step)
     add_post(post_step)
     return True
+
+
+def number(optimizer):
+    """Tells optimizers apart, also such as are made one after the other at one address."""
+    entry = known.get(id(optimizer))
+    if entry and entry[0]() is optimizer:
+        return entry[1]
+    if len(known) >= KNOWN_MAX:
+        for address in [a for a, (reference, _) in known.items() if reference() is None]:
+            del known[address]
+    numbers[0] += 1
+    known[id(optimizer)] = sys.modules["weakref"].ref(optimizer), numbers[0]
+    return numbers[0]
 
 
 def describe(put):

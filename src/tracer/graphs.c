@@ -47,7 +47,7 @@ static void remember(const void *object, const struct graphs_steps *steps)
 	struct known *entry = find(object);
 	uint32_t count = atomic_load(&known_count);
 
-	if (!entry && !steps->count)
+	if (!entry && !steps->count && !steps->backwards)
 		return;
 	if (!entry && count < KNOWN) {
 		entry = &known[count];
@@ -64,7 +64,7 @@ void graphs_capture_begins(void)
 {
 	pthread_mutex_lock(&graphs_lock);
 	if (atomic_fetch_add(&capturing, 1) == 0)
-		captured.count = 0;
+		captured.count = captured.backwards = 0;
 	pthread_mutex_unlock(&graphs_lock);
 }
 
@@ -79,6 +79,16 @@ bool graphs_captured(uint64_t optimizer)
 	return true;
 }
 
+bool graphs_captured_backward(void)
+{
+	if (!atomic_load(&capturing))
+		return false;
+	pthread_mutex_lock(&graphs_lock);
+	captured.backwards++;
+	pthread_mutex_unlock(&graphs_lock);
+	return true;
+}
+
 void graphs_capture_ends(const void *graph)
 {
 	pthread_mutex_lock(&graphs_lock);
@@ -86,7 +96,7 @@ void graphs_capture_ends(const void *graph)
 		atomic_fetch_sub(&capturing, 1);
 	if (graph)
 		remember(graph, &captured);
-	captured.count = 0;
+	captured.count = captured.backwards = 0;
 	pthread_mutex_unlock(&graphs_lock);
 }
 
@@ -107,7 +117,7 @@ bool graphs_find(const void *executable, struct graphs_steps *steps)
 {
 	const struct known *entry;
 
-	steps->count = 0;
+	*steps = (struct graphs_steps){.count = 0};
 	if (!atomic_load(&known_count))
 		return false;
 	pthread_mutex_lock(&graphs_lock);
@@ -115,5 +125,5 @@ bool graphs_find(const void *executable, struct graphs_steps *steps)
 	if (entry)
 		*steps = entry->steps;
 	pthread_mutex_unlock(&graphs_lock);
-	return steps->count > 0;
+	return steps->count > 0 || steps->backwards > 0;
 }

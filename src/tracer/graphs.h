@@ -1,6 +1,6 @@
 /*
- * CUDA graphs that contain optimizers' steps: a replay calls no Python, but it is a
- * step all the same.
+ * CUDA graphs that contain optimizers' steps or backward passes: a replay calls no Python
+ * and no autograd, but it is a step all the same.
  *
  * Any thread; take graphs_lock, with nothing of ours held.
  */
@@ -14,10 +14,11 @@ enum {
 	GRAPHS_STEPS = 8 /* optimizers' steps of one graph that are remembered */
 };
 
-/* The steps of a graph, in order. */
+/* The optimizers' steps of a graph, in order, and how many backward passes it has. */
 struct graphs_steps {
 	uint64_t optimizers[GRAPHS_STEPS];
 	uint32_t count;
+	uint32_t backwards;
 };
 
 /* A stream is being captured from now on. */
@@ -25,6 +26,9 @@ void graphs_capture_begins(void);
 
 /* An optimizer's step() ended.  True while a stream is captured: it was recorded, not done. */
 bool graphs_captured(uint64_t optimizer);
+
+/* The same of a backward pass that ended. */
+bool graphs_captured_backward(void);
 
 /* The capture has ended and made `graph`; NULL: it failed. */
 void graphs_capture_ends(const void *graph);

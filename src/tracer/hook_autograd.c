@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tracer/autograd.h"
 #include "tracer/guard.h"
 #include "tracer/native_stack.h"
 #include "tracer/real.h"
@@ -32,8 +33,8 @@ EXPORT struct variable_list EXECUTE(void *engine, const void *roots, const void 
 				    bool keep_graph, bool create_graph, bool accumulate_grad,
 				    const void *outputs);
 
-/* -1 on a thread that runs no backward pass: one within another (checkpointing) is none. */
-static bool is_nested(void)
+/* The task's number is -1 on a thread that runs no backward pass. */
+bool autograd_runs(void)
 {
 	static _Atomic(void *) found;
 	int (*current)(void) = atomic_load(&found);
@@ -56,7 +57,7 @@ EXPORT struct variable_list EXECUTE(void *engine, const void *roots, const void 
 	if (!real)
 		return result;
 	result = real(engine, roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
-	if (tracer_enter() && !is_nested())
+	if (tracer_enter() && !autograd_runs())
 		steps_backward_ends();
 	tracer_leave();
 	return result;

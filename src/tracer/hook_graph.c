@@ -1,6 +1,7 @@
 /*
- * The CUDA runtime's graphs: a replayed graph that contains an optimizer's step is a
- * step.  Called by PyTorch's CUDAGraph, with no lock of its allocator held.
+ * The CUDA runtime's graphs: a replayed graph that contains an optimizer's step or a
+ * backward pass is a step, and any may be the turn of a loop.  Called by PyTorch's
+ * CUDAGraph, with no lock of its allocator held.
  *
  * Types are opaque here: CUDA 12 and 13 differ in some, never in how they are passed.
  */
@@ -8,10 +9,15 @@
 
 #include <driver_types.h>
 
+#include "tracer/autograd.h"
 #include "tracer/graphs.h"
 #include "tracer/guard.h"
+#include "tracer/mark.h"
 #include "tracer/real.h"
+#include "tracer/stack.h"
 #include "tracer/steps.h"
+#include "tracer/thread.h"
+#include "tracer/tracer.h"
 
 #include "tracer/banned.h"
 
@@ -105,18 +111,37 @@ EXPORT cudaError_t cudaGraphInstantiateWithFlags(void **executable, void *graph,
 	return error;
 }
 
+/* A backward pass that replays a graph of its own (make_graphed_callables) ends by itself. */
+static void note_launch(const void *executable)
+{
+	struct graphs_steps steps;
+	struct stack *stack;
+
+	if (graphs_find(executable, &steps)) {
+		for (uint32_t i = 0; i < steps.count; i++)
+			steps_optimizer_replayed(steps.optimizers[i]);
+		if (!autograd_runs())
+			steps_backward_replayed(steps.backwards);
+	}
+	if (!mark_counts(MARK_RANK_LOOP))
+		return;
+	stack = thread_stack();
+	if (stack) {
+		stack_capture(stack);
+		steps_replayed(stack);
+	}
+}
+
 EXPORT cudaError_t cudaGraphLaunch(void *executable, void *stream)
 {
 	cudaError_t (*real)(void *, void *) = real_find_loaded(REAL_cudaGraphLaunch);
-	struct graphs_steps steps;
 	cudaError_t error;
 
 	if (!real)
 		return cudaErrorSharedObjectSymbolNotFound;
 	error = real(executable, stream);
-	if (tracer_enter() && error == cudaSuccess && graphs_find(executable, &steps))
-		for (uint32_t i = 0; i < steps.count; i++)
-			steps_optimizer_replayed(steps.optimizers[i]);
+	if (tracer_enter() && error == cudaSuccess && tracer_recording())
+		note_launch(executable);
 	tracer_leave();
 	return error;
 }

@@ -38,6 +38,7 @@ static const struct wanted {
 	F(PySequence_GetItem),
 	F(PyMapping_GetItemString),
 	F(PyObject_IsTrue),
+	F(PyLong_AsUnsignedLongLong),
 	F(PyErr_Occurred),
 	F(PyErr_ExceptionMatches),
 	F(PyErr_Clear),

@@ -43,6 +43,7 @@ struct python_api {
 	PyObject *(*PySequence_GetItem)(PyObject *sequence, long index);
 	PyObject *(*PyMapping_GetItemString)(PyObject *mapping, const char *key);
 	int (*PyObject_IsTrue)(PyObject *object);
+	unsigned long long (*PyLong_AsUnsignedLongLong)(PyObject *object);
 	PyObject *(*PyErr_Occurred)(void); /* borrowed */
 	int (*PyErr_ExceptionMatches)(PyObject *type);
 	void (*PyErr_Clear)(void);

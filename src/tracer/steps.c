@@ -23,8 +23,9 @@ enum {
 	BACKWARDS = 3, /* before they take over from the turns of a loop */
 };
 
-/* Backward passes ended, as far as they count. */
+/* Backward passes ended, as far as they count; all that were not captured into a graph. */
 static _Atomic(uint32_t) backwards;
+static _Atomic(uint32_t) passes;
 
 /* gpuleak_step() was called: it alone is the clock. */
 static _Atomic(bool) explicit_steps;
@@ -35,6 +36,7 @@ void steps_forget(void)
 {
 	atomic_store(&explicit_steps, false);
 	atomic_store(&backwards, 0);
+	atomic_store(&passes, 0);
 	in_optimizer = 0;
 }
 
@@ -55,7 +57,8 @@ void steps_optimizer_begins(void)
 
 static void optimizer_stepped(uint64_t optimizer)
 {
-	if (tracer_recording() && !atomic_load(&explicit_steps) && clock_stepped(optimizer))
+	if (tracer_recording() && !atomic_load(&explicit_steps) &&
+	    clock_stepped(optimizer, atomic_load(&passes)))
 		mark_step(GPULEAK_CLOCK_OPTIMIZER, 0);
 }
 
@@ -78,18 +81,39 @@ void steps_optimizer_replayed(uint64_t optimizer)
 	errno = saved;
 }
 
+static bool backward_counts(void)
+{
+	return tracer_recording() && !settings.steps_given && mark_counts(MARK_RANK_BACKWARD) &&
+	       !in_optimizer;
+}
+
+static void count_backward(void)
+{
+	uint32_t count = atomic_fetch_add(&backwards, 1) + 1;
+
+	/* A single one in the middle of something else is not what that does. */
+	if (count >= BACKWARDS || mark_count() < count)
+		mark_step(GPULEAK_CLOCK_BACKWARD, count);
+}
+
 void steps_backward_ends(void)
 {
 	int saved = errno;
-	uint32_t count;
 
-	if (tracer_recording() && !settings.steps_given && mark_counts(MARK_RANK_BACKWARD) &&
-	    !in_optimizer) {
-		count = atomic_fetch_add(&backwards, 1) + 1;
-		/* A single one in the middle of something else is not what that does. */
-		if (count >= BACKWARDS || mark_count() < count)
-			mark_step(GPULEAK_CLOCK_BACKWARD, count);
+	if (!graphs_captured_backward()) {
+		atomic_fetch_add(&passes, 1);
+		if (backward_counts())
+			count_backward();
 	}
+	errno = saved;
+}
+
+void steps_backward_replayed(uint32_t count)
+{
+	int saved = errno;
+
+	for (uint32_t i = 0; i < count && backward_counts(); i++)
+		count_backward();
 	errno = saved;
 }
 
@@ -118,6 +142,12 @@ void steps_allocation(const struct stack *stack)
 			note_lead(stack);
 	}
 	errno = saved;
+}
+
+void steps_replayed(const struct stack *stack)
+{
+	turns_freed();
+	steps_allocation(stack);
 }
 
 void steps_free(void)

@@ -25,6 +25,13 @@ void steps_optimizer_replayed(uint64_t optimizer);
  */
 void steps_backward_ends(void);
 
+/* A graph that contains `count` of them was replayed. */
+void steps_backward_replayed(uint32_t count);
+
+/* A graph was replayed from `stack`: as good as an allocation and a free there, which it
+ * doesn't tell of. */
+void steps_replayed(const struct stack *stack);
+
 /* A block is about to be noted in an allocator's hook: where no better clock is known, a turn
  * of the loop may begin with it. */
 void steps_allocation(const struct stack *stack);

@@ -70,6 +70,27 @@ def gan_with_five_critic_steps():
 
 
 @row(steps=60)
+def gan_with_a_loop_of_critic_steps():
+    """Twelve turns of five critic steps and one of the generator: the calls come in the same order."""
+    critic, generator = network(), network()
+    for_critic, for_generator = Adam(critic.parameters()), Adam(generator.parameters())
+    for turn in range(12):
+        fit(critic, for_critic, 5)
+        fit(generator, for_generator, 1)
+
+
+@row(steps=30)
+def inner_optimizer_in_each_turn():
+    """As meta-learning does: a new optimizer takes a step within each of another's."""
+    net = network()
+    outer = Adam(net.parameters())
+    for turn in range(30):
+        inner = network()
+        fit(inner, SGD(inner.parameters(), lr=0.1), 1)
+        fit(net, outer, 1)
+
+
+@row(steps=60)
 def new_optimizer_per_trial():
     for trial in range(6):
         net = network()
@@ -84,6 +105,25 @@ def new_optimizer_per_trial_kept():
         net = network()
         kept.append((net, SGD(net.parameters(), lr=0.1)))
         fit(*kept[-1], 3)
+
+
+@row(steps=57, device="LEAK")
+def trials_of_one_step():
+    """Each network is kept.  Of the first four trials one counts: they might be one turn."""
+    kept = []
+    for trial in range(60):
+        kept.append(network())
+        fit(kept[-1], SGD(kept[-1].parameters(), lr=0.1), 1)
+
+
+@row(steps=57)
+def adapted_to_each_sample():
+    """A new optimizer for a step on each sample, as test-time adaptation does."""
+    net, weights = network(), None
+    for sample in range(60):
+        weights = weights or net.state_dict()
+        net.load_state_dict(weights)
+        fit(net, SGD(net.parameters(), lr=0.1), 1)
 
 
 @row(steps=60)

@@ -113,6 +113,73 @@ def failed_backward_by_hand():
         update_by_hand(net)
 
 
+def capture(turn):
+    """A graph of turn(), which was done three times on another stream before, and its result."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            turn()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = turn()
+    return graph, result
+
+
+@row(steps=33, clock="backward", **LEAK)
+def whole_step_replayed_by_hand():
+    """Three steps as usual, one captured, thirty replays: no Python runs in these."""
+    net, x, losses = network(), data(), []
+
+    def turn():
+        net.zero_grad(set_to_none=True)
+        loss = net(x).pow(2).mean()
+        loss.backward()
+        update_by_hand(net)
+        return loss
+
+    graph, loss = capture(turn)
+    for _ in range(30):
+        x.copy_(torch.randn(4, 8))
+        graph.replay()
+        losses.append(loss.clone())
+
+
+@row(steps=43, clock="backward")
+def graphed_callables_by_hand():
+    """Forward and backward are a graph each: the backward pass counts, its replay within doesn't.
+    Three more make_graphed_callables() does to warm up."""
+    net, x = network(), data()
+    net = torch.cuda.make_graphed_callables(net, (x,))
+    for _ in range(40):
+        net.zero_grad()
+        net(x).pow(2).mean().backward()
+        update_by_hand(net)
+
+
+@row(steps=103, clock="loop", **LEAK)
+def inference_replayed():
+    """Three calls to warm up, then a hundred replays; nothing is ever freed."""
+    net, x, outputs = network(), data(), []
+    with torch.no_grad():
+        graph, y = capture(lambda: net(x))
+        for _ in range(100):
+            x.copy_(torch.randn(4, 8))
+            graph.replay()
+            outputs.append(y.clone())
+
+
+@row(steps=103, clock="loop")
+def inference_replayed_alone():
+    """Nothing is even allocated."""
+    net, x = network(), data()
+    with torch.no_grad():
+        graph, y = capture(lambda: net(x))
+        for _ in range(100):
+            graph.replay()
+
+
 @row(steps=100, clock="loop")
 def inference():
     """Each batch is copied to the GPU: a turn of the program's loop."""

@@ -1,15 +1,20 @@
-/* How many steps a sequence of optimizers' steps makes: one letter an optimizer. */
+/* How many steps a sequence of optimizers' steps makes: one letter an optimizer, '.' a backward
+ * pass. */
 #include "tracer/clock.h"
 
 #include "test.h"
 
 static unsigned marks(const char *sequence)
 {
-	unsigned count = 0;
+	unsigned count = 0, passes = 0;
 
 	clock_forget();
-	for (; *sequence; sequence++)
-		count += clock_stepped((unsigned char)*sequence);
+	for (; *sequence; sequence++) {
+		if (*sequence == '.')
+			passes++;
+		else
+			count += clock_stepped((unsigned char)*sequence, passes);
+	}
 	return count;
 }
 
@@ -49,5 +54,16 @@ int main(void)
 	EXPECT_MARKS("aaaabababab", 7);
 	/* The lead falls silent for good. */
 	EXPECT_MARKS("abababbbbb", 7);
+	/* Trials of a single step with a new optimizer each: three are lost until that is clear. */
+	EXPECT_MARKS(".a.b.c.d.e.f.g.h.i.j.k.l", 9);
+	EXPECT_MARKS(".aA.bB.cC.dD.eE.fF.gG.hH", 5);
+	/* An optimizer per layer, all after one backward pass. */
+	EXPECT_MARKS(".abcdefghijklmnop.abcdefghijklmnop.abcdefghijklmnop", 3);
+	EXPECT_MARKS("abcdefghijklmnop.abcdefghijklmnop.abcdefghijklmnop.", 3);
+	/* Agents that learn one after the other: their first turn may count more than once. */
+	EXPECT_MARKS(".a.b.c.d.a.b.c.d.a.b.c.d", 3);
+	EXPECT_MARKS(".a.b.c.d.e.f.a.b.c.d.e.f.a.b.c.d.e.f", 5);
+	/* A new optimizer within each step of another, as in meta-learning. */
+	EXPECT_MARKS(".a.m.b.m.c.m.d.m.e.m.f.m", 6);
 	return test_result();
 }
