@@ -4,6 +4,7 @@
  *
  * A backward pass that throws goes through our frame, which has nothing to clean up.
  */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,13 +39,17 @@ bool autograd_runs(void)
 {
 	static _Atomic(void *) found;
 	int (*current)(void) = atomic_load(&found);
+	int saved = errno;
+	bool runs;
 
 	if (!current) {
 		current = native_find_export("libtorch",
 					     "_ZN5torch8autograd25get_current_graph_task_idEv");
 		atomic_store(&found, current);
 	}
-	return current && current() != -1;
+	runs = current && current() != -1;
+	errno = saved;
+	return runs;
 }
 
 EXPORT struct variable_list EXECUTE(void *engine, const void *roots, const void *inputs,

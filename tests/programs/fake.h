@@ -1,6 +1,6 @@
 /*
- * Stand-ins for the three libraries that the tracer stands between, for programs
- * without PyTorch: libcudart.so.99, libc10.so and libc10_cuda.so.  They hand out
+ * Stand-ins for the libraries that the tracer stands between, for programs without
+ * PyTorch: libcudart.so.99, libc10.so, libc10_cuda.so and libtorch.so.  They hand out
  * addresses, never memory, and count what reaches them.
  */
 #ifndef GPULEAK_TESTS_FAKE_H
@@ -46,6 +46,9 @@ static inline void fake_calls_add(struct fake_calls *calls, const char *function
 #define fake_report_old	   _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
 #define fake_oom	   _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
 #define fake_oom_signed	   _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
+#define fake_graph_task	   _ZN5torch8autograd25get_current_graph_task_idEv
+#define fake_execute \
+	_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
 
 /* libc10.so */
 FAKE_EXPORT void fake_report(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
@@ -62,6 +65,19 @@ FAKE_EXPORT struct fake_calls fake_c10_calls(void);
 FAKE_EXPORT extern void (*fake_c10_during)(void);
 /* Count nothing: devices have nothing in common then. */
 FAKE_EXPORT extern bool fake_c10_quiet;
+
+/* libtorch.so: autograd's engine. */
+struct fake_variables {
+	void *words[3];
+};
+
+FAKE_EXPORT struct fake_variables fake_execute(void *engine, const void *roots, const void *inputs,
+					       bool keep_graph, bool create_graph,
+					       bool accumulate_grad, const void *outputs);
+FAKE_EXPORT int fake_graph_task(void);
+FAKE_EXPORT struct fake_calls fake_torch_calls(void);
+/* Called from within fake_graph_task(), if set. */
+FAKE_EXPORT extern void (*fake_torch_asked)(void);
 
 /* libcudart.so.99; every function returns fake_cudart_error. */
 FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);

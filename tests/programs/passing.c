@@ -5,6 +5,7 @@
  * Usage: passing calls   every hook, succeeding and failing
  *        passing devices a device beyond those a trace has room for
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 enum {
 	ERRNO_BEFORE = 4001, /* no system call sets it */
 	ERRNO_WITHIN = 4002, /* the real functions do */
+	ERRNO_SPOILT = 4003,
 };
 
 static unsigned failures;
@@ -29,6 +31,12 @@ static struct fake_calls c10, cudart;
 static void set_errno(void)
 {
 	errno = ERRNO_WITHIN;
+}
+
+/* In a function that only the tracer calls. */
+static void spoil_errno(void)
+{
+	errno = ERRNO_SPOILT;
 }
 
 static void check(const char *what, bool good)
@@ -189,6 +197,38 @@ static void host_calls(int error)
 	fake_cudart_next = 0;
 }
 
+static void backward_passes(void)
+{
+	void *const engine = (void *)0x44, *const roots = (void *)0x55,
+		    *const inputs = (void *)0x66, *const outputs = (void *)0x77;
+	struct fake_calls torch = fake_torch_calls(), of_torch;
+
+	for (uint64_t flags = 0; flags < 8; flags++) {
+		struct fake_variables got = fake_execute(engine, roots, inputs, flags & 1,
+							 flags & 2, flags & 4, outputs);
+
+		check_call("a backward pass");
+		fake_calls_add(&torch, "ex", 0x44, 0x55 ^ 0x6600, flags, 0x77);
+		of_torch = fake_torch_calls();
+		check("its arguments",
+		      torch.count == of_torch.count && torch.digest == of_torch.digest);
+		check("its result",
+		      got.words[0] == engine && got.words[2] &&
+			      got.words[1] == (torch.count % 2 ? NULL : got.words[2]));
+	}
+}
+
+static void loader_calls(void)
+{
+	void *itself = dlopen(NULL, RTLD_NOW);
+	int got;
+
+	errno = ERRNO_WITHIN;
+	got = dlclose(itself);
+	check_call("dlclose");
+	check("its result", itself && got == 0);
+}
+
 static void our_calls(void)
 {
 	if (!gpuleak_step)
@@ -214,12 +254,15 @@ static int calls(void)
 {
 	fake_c10_during = set_errno;
 	fake_cudart_during = set_errno;
+	fake_torch_asked = spoil_errno;
 	errno = ERRNO_BEFORE;
 	for (unsigned i = 0; i < 3; i++) {
 		our_calls(); /* the first time before anything is recorded */
 		runtime_calls(i % 2 ? 2 : 0);
 		graph_calls(i % 2 ? 2 : 0);
 		host_calls(i % 2 ? 2 : 0);
+		backward_passes();
+		loader_calls();
 		all_reports();
 	}
 	printf("%u wrong, %llu and %llu calls\n", failures, (unsigned long long)c10.count,
