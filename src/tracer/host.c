@@ -98,8 +98,7 @@ static void sample(void)
 	shared = take_number(&at) * page;
 	ours = shared + memory_taken();
 	now.resident = resident;
-	/* A trace in memory fills up as a leak does: nothing is said of the rest then. */
-	now.own = trace.file.slotted || resident < ours ? 0 : resident - ours;
+	now.own = resident < ours ? 0 : resident - ours;
 }
 
 static uint64_t higher(uint64_t a, uint64_t b)

@@ -4,14 +4,72 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "tracer/banned.h"
 
+enum {
+	SPARSE_MAX = 4, /* the trace, its image, and what is known of its two slots */
+	LOOK_PAGES = 2048
+};
+
 static _Atomic(uint64_t) taken;
+
+/* Written while the trace is made, read-only then. */
+static struct sparse {
+	uint8_t *memory;
+	size_t size;
+} sparse[SPARSE_MAX];
+
+/* Bytes of it that were ever touched; all of it where the kernel doesn't tell. */
+static uint64_t bytes_in_use(const struct sparse *part)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), looked = LOOK_PAGES * page;
+	unsigned char present[LOOK_PAGES];
+	uint64_t bytes = 0;
+	int saved = errno;
+
+	for (size_t at = 0; at < part->size; at += looked) {
+		size_t size = part->size - at < looked ? part->size - at : looked;
+
+		if (mincore(part->memory + at, size, present) < 0)
+			memset(present, 1, sizeof(present));
+		for (size_t i = 0; i < (size + page - 1) / page; i++)
+			bytes += (present[i] & 1u) * page;
+	}
+	errno = saved;
+	return bytes;
+}
 
 uint64_t memory_taken(void)
 {
-	return atomic_load_explicit(&taken, memory_order_relaxed);
+	uint64_t bytes = atomic_load_explicit(&taken, memory_order_relaxed);
+
+	for (unsigned i = 0; i < SPARSE_MAX && sparse[i].memory; i++)
+		bytes += bytes_in_use(&sparse[i]);
+	return bytes;
+}
+
+void *memory_take_sparse(size_t size)
+{
+	void *memory = memory_take(size);
+	unsigned i = 0;
+
+	if (!memory)
+		return NULL;
+	madvise(memory, size, MADV_DONTFORK);
+	while (i < SPARSE_MAX && sparse[i].memory)
+		i++;
+	if (i < SPARSE_MAX) {
+		sparse[i] = (struct sparse){memory, size};
+		atomic_fetch_sub_explicit(&taken, size, memory_order_relaxed);
+	}
+	return memory;
+}
+
+void memory_forget_sparse(void)
+{
+	memset(sparse, 0, sizeof(sparse));
 }
 
 void *memory_take(size_t size)

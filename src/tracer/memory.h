@@ -12,7 +12,18 @@
 void *memory_take(size_t size);
 void memory_give(void *memory, size_t size);
 
-/* Bytes taken and not given back, by all of the tracer. */
+/*
+ * The same for what is far larger than what is ever used of it.  A child of fork doesn't get
+ * it, and calls memory_forget_sparse().  For good; one thread at a time.
+ */
+void *memory_take_sparse(size_t size);
+void memory_forget_sparse(void);
+
+/*
+ * Bytes taken and not given back, by all of the tracer; of sparse memory those that are in
+ * use.  Any thread, once the sparse memory is taken; with a trace in memory it takes some
+ * 10 us for each 10 MiB of it.
+ */
 uint64_t memory_taken(void);
 
 /* An array that grows by doubling.  Zeroed: { 0 } is empty. */

@@ -117,7 +117,7 @@ static bool make_slotted(struct output_file *file, uint64_t size)
 	error = slot_file_make(file->fd, size);
 	if (error)
 		return fail(file, "can't write the trace", error);
-	file->bytes = memory_take(size);
+	file->bytes = memory_take_sparse(size);
 	if (!file->bytes)
 		return fail(file, "no memory for the trace", errno);
 	file->slotted = true;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "trace/format.h"
@@ -75,10 +74,9 @@ bool slot_file_open(struct slot_file *slots, struct output_file *file)
 
 	*slots = (struct slot_file){.file = file, .size = file->size};
 	for (unsigned i = 0; i < GPULEAK_SLOTS; i++) {
-		slots->tags[i] = memory_take(bytes);
+		slots->tags[i] = memory_take_sparse(bytes);
 		if (!slots->tags[i])
 			return false;
-		madvise(slots->tags[i], bytes, MADV_DONTFORK);
 	}
 	return true;
 }

@@ -1,7 +1,6 @@
 #include "tracer/slot_image.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "tracer/mark.h"
 #include "tracer/memory.h"
@@ -18,9 +17,7 @@ enum {
 bool slot_image_open(struct slot_image *image)
 {
 	image->size = (uint64_t)((const uint8_t *)trace.ring - trace.file.bytes);
-	image->bytes = memory_take(image->size);
-	if (image->bytes)
-		madvise(image->bytes, image->size, MADV_DONTFORK);
+	image->bytes = memory_take_sparse(image->size);
 	return image->bytes != NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/memory.h"
 #include "tracer/notice.h"
 #include "tracer/slot_file.h"
 #include "tracer/slot_image.h"
@@ -289,5 +290,6 @@ void slots_fork_ended(void)
 void slots_forget(void)
 {
 	memset(&writer, 0, sizeof(writer));
+	memory_forget_sparse();
 	init_lock();
 }
