@@ -208,6 +208,7 @@ static struct json *device_object(struct report *report, const struct findings *
 		json_add_null(object, "reaches_ceiling");
 	add_series(object, device->device);
 	json_add_oom(object, report, device);
+	json_add_tail(object, report, device);
 	if (verdict->label == VERDICT_FRAGMENTATION)
 		json_add_fragmentation(object, report, device, false);
 	else

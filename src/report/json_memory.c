@@ -4,6 +4,7 @@
 #include "report/json_finding.h"
 #include "report/oom.h"
 #include "report/segments.h"
+#include "report/tail.h"
 
 enum {
 	ROWS_MAX = 1000
@@ -103,4 +104,19 @@ void json_add_fragmentation(struct json *to, struct report *report, const struct
 	json_add_integer(object, "taken_despite_free", segments.despite);
 	json_add_integer(object, "taken_despite_pieces", segments.scattered);
 	json_add_where(object, "last_taken", &report->snapshot, place.where);
+}
+
+void json_add_tail(struct json *to, struct report *report, const struct findings *device)
+{
+	struct json *object;
+	struct tail tail;
+
+	if (!tail_find(&tail, report, device)) {
+		json_add_null(to, "after_last_step");
+		return;
+	}
+	object = json_add_object(to, "after_last_step");
+	json_add_integer(object, "bytes", tail.bytes);
+	json_add_integer(object, "blocks", tail.blocks);
+	json_add_where(object, "where", &report->snapshot, tail.place.where);
 }

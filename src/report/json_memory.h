@@ -14,6 +14,9 @@ void json_add_oom(struct json *to, struct report *report, const struct findings 
 void json_add_fragmentation(struct json *to, struct report *report, const struct findings *device,
 			    bool at_oom);
 
+/* Add "after_last_step": what piled up there; null where nothing did. */
+void json_add_tail(struct json *to, struct report *report, const struct findings *device);
+
 /* Add "peak". */
 void json_add_peak(struct json *to, struct report *report, const struct findings *device);
 

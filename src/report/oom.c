@@ -38,6 +38,8 @@ static enum oom_cause cause_of(const struct oom *oom, const struct findings *dev
 
 	if (leaked > 0 && leaked >= cached && leaked + cached + room >= size)
 		return OOM_LEAK;
+	if (oom->piled_up && (double)oom->tail.bytes >= cached)
+		return OOM_SIZE;
 	if (cached + room >= size && cached >= room)
 		return OOM_FRAGMENTATION;
 	return room >= size ? OOM_OTHERS : OOM_SIZE;
@@ -80,6 +82,7 @@ bool oom_find(struct oom *oom, struct report *report, const struct findings *dev
 	if (oom->note->held > oom->note->allocated)
 		oom->cached = oom->note->held - oom->note->allocated;
 	oom->leaked = leaked_bytes(device);
+	oom->piled_up = oom->open && tail_find(&oom->tail, report, device);
 	oom->cause = cause_of(oom, device);
 	if (names_stack(&snapshot->names, oom->note->stack, &stack))
 		place_of_stack(&oom->place, &report->code, &stack);
@@ -106,8 +109,16 @@ static void size_text(const struct oom *oom, const struct findings *device, char
 		      size_t size)
 {
 	uint64_t capacity = device->device->capacity;
+	char bytes[32], step[32], blocks[32];
 
-	if (capacity && oom->note->size > capacity)
+	if (oom->piled_up)
+		snprintf(buffer, size,
+			 "sheer size, or what is kept: %s piled up since step %s ended, in %s "
+			 "blocks and more",
+			 verdict_size_text((double)oom->tail.bytes, bytes, sizeof(bytes)),
+			 verdict_count_text(oom->tail.after_step, step, sizeof(step)),
+			 verdict_count_text(oom->tail.blocks, blocks, sizeof(blocks)));
+	else if (capacity && oom->note->size > capacity)
 		snprintf(buffer, size, "one allocation larger than the GPU");
 	else if (device->verdict.label == VERDICT_WORKLOAD)
 		snprintf(buffer, size, "the work of a step has outgrown the GPU");

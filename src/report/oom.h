@@ -10,6 +10,7 @@
 
 #include "report/composition.h"
 #include "report/report.h"
+#include "report/tail.h"
 
 enum oom_cause {
 	OOM_SIZE = 0, /* what is needed is more than the device has */
@@ -29,6 +30,8 @@ struct oom {
 	uint64_t leaked;    /* bytes that LEAK and GROWING findings hold */
 	struct place place; /* of the call that could not be served */
 	struct composition composition;
+	bool piled_up;	  /* much did since the last mark ... */
+	struct tail tail; /* ... all zero where not */
 };
 
 /* False, and nothing to release, when the device never ran out of memory. */

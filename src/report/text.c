@@ -5,6 +5,7 @@
 
 #include "report/clock.h"
 #include "report/escape.h"
+#include "report/tail.h"
 #include "report/units.h"
 
 /* What ran, in a word or two: the script, else the program. */
@@ -143,11 +144,12 @@ static void print_states(const struct terminal *terminal, const struct report *r
 }
 
 /* Is it a leak, of which line, how fast, until when. */
-static void print_answer(const struct terminal *terminal, const struct report *report,
+static void print_answer(const struct terminal *terminal, struct report *report,
 			 const struct options *options)
 {
 	const struct findings *device = report_gravest(report);
-	char sentence[VERDICT_SENTENCE];
+	char sentence[VERDICT_SENTENCE], size[32], step[32];
+	struct tail tail;
 	enum verdict label;
 	size_t suppressed;
 
@@ -177,6 +179,10 @@ static void print_answer(const struct terminal *terminal, const struct report *r
 			suppressed == 1 ? " is" : "s are");
 	if (label == VERDICT_SHORT)
 		fputs("; so far this proves nothing", terminal->out);
+	if (tail_find(&tail, report, device))
+		fprintf(terminal->out, "; not judged: %s that piled up after step %s",
+			verdict_size_text((double)tail.bytes, size, sizeof(size)),
+			verdict_count_text(tail.after_step, step, sizeof(step)));
 }
 
 /* "3 sites" after a comma where others went before; nothing for none. */
@@ -281,7 +287,7 @@ void text_print(const struct terminal *terminal, struct report *report,
 	print_remarks(terminal, report, options);
 }
 
-static void print_summary_line(const struct terminal *terminal, const struct report *report,
+static void print_summary_line(const struct terminal *terminal, struct report *report,
 			       const struct options *options)
 {
 	terminal_label(terminal, report->verdict);

@@ -42,6 +42,10 @@ void text_peak(const struct terminal *terminal, struct report *report,
 void text_segments(const struct terminal *terminal, struct report *report,
 		   const struct findings *device, bool at_oom);
 
+/* What piled up after the last mark, if anything did. */
+void text_tail(const struct terminal *terminal, struct report *report,
+	       const struct findings *device);
+
 /* At most `max` rows of it. */
 void text_composition(const struct terminal *terminal, const struct report *report,
 		      const struct composition *composition, size_t max);

@@ -195,4 +195,5 @@ void text_device(const struct terminal *terminal, struct report *report,
 	if (options->peak)
 		text_peak(terminal, report, device, options);
 	print_findings(terminal, report, device, options);
+	text_tail(terminal, report, device);
 }

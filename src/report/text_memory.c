@@ -4,6 +4,7 @@
 #include "report/escape.h"
 #include "report/kind.h"
 #include "report/oom.h"
+#include "report/tail.h"
 #include "report/text.h"
 
 static const size_t indent = 8; /* columns */
@@ -178,4 +179,21 @@ void text_peak(const struct terminal *terminal, struct report *report,
 		composition.open ? " (under way)" : "");
 	text_composition(terminal, report, &composition, (size_t)options->max_findings);
 	composition_release(&composition);
+}
+
+void text_tail(const struct terminal *terminal, struct report *report,
+	       const struct findings *device)
+{
+	char size[32], blocks[32], step[32];
+	struct tail tail;
+
+	if (!tail_find(&tail, report, device))
+		return;
+	fprintf(terminal->out, "Not judged, since no step ended after step %s: %s piled up there, ",
+		verdict_count_text(tail.after_step, step, sizeof(step)),
+		verdict_size_text((double)tail.bytes, size, sizeof(size)));
+	fprintf(terminal->out, "%s blocks of it at ",
+		verdict_count_text(tail.blocks, blocks, sizeof(blocks)));
+	text_place(terminal, report, tail.place.where);
+	fputs(".\n", terminal->out);
 }

@@ -24,6 +24,7 @@ def check_row(setup, row: dict, trace: Path) -> list:
     report, _ = setup.read(trace, "--all")
     values = {**report["trace"], **report, "device": report["devices"][0]["verdict"]}
     values["host"] = report["host"]["verdict"]
+    values["kept_after"] = (report["devices"][0]["after_last_step"] or {}).get("blocks")
     return [
         f"{row['row']}: {name} {wanted!r}; got {values.get(name)!r}"
         for name, wanted in row["wanted"].items()

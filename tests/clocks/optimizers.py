@@ -331,4 +331,15 @@ def evaluation_after_training():
             net(data())
 
 
+@row(steps=30, kept_after=201)
+def evaluation_that_keeps_outputs():
+    """No step ends in it, so nothing is judged; what piles up is told all the same: the outputs,
+    and for a moment what the first layer made, which has the same stack."""
+    net, outputs = network(), []
+    fit(net, Adam(net.parameters()), 30)
+    with torch.no_grad():
+        for _ in range(200):
+            outputs.append(net(torch.randn(4096, 8, device="cuda")))
+
+
 rows.main()

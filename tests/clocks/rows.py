@@ -15,9 +15,10 @@ import traceback
 found = []
 
 
-def row(steps, clock="optimizer", host=None, **wanted):
+def row(steps, clock="optimizer", **wanted):
     def add(function):
-        found.append((function, {"steps": steps, "clock": clock, "host": host, **wanted}))
+        none = {"host": None, "kept_after": None}
+        found.append((function, {"steps": steps, "clock": clock, **none, **wanted}))
         return function
 
     return add

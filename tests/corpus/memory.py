@@ -4,7 +4,8 @@
     memory.py [--build FOLDER] [--python PYTHON] PROGRAM
 
 The program's comments say what must be told: "# memory:" of the simulated GPU, "# exit:" of the
-program, "# cause:" of its OutOfMemoryError, "# caught:" so many that didn't end it. A line with
+program, "# cause:" of its OutOfMemoryError, "# says:" words of that in the text, "# caught:" so many that
+didn't end it. A line with
 "# <- here" could not be served; "# <- most" is the line that holds most. "# verdict:" of the device,
 "# reason:" of its fragmentation, "# helps:" the settings that the report names, each of which must
 help. The program prints its peak and its reserve as PyTorch counts them.
@@ -22,7 +23,7 @@ from harness import Failure, arguments, setup_from, tail, test_main
 
 def headers(text: str) -> dict:
     """Each as text; "helps" is a list."""
-    found = re.findall(r"^# (memory|exit|cause|caught|verdict|reason|helps): (\S+)$", text, re.M)
+    found = re.findall(r"^# (memory|exit|cause|caught|says|verdict|reason|helps): (.+)$", text, re.M)
     return {**dict(found), "helps": [value for name, value in found if name == "helps"]}
 
 
@@ -65,6 +66,8 @@ def check_oom(oom: dict, want: dict, text: str) -> list:
 def check_text(report: str, want: dict) -> list:
     """Only an error that ended the run leads."""
     leads = report.startswith("OUT OF MEMORY")
+    if want.get("says", "") not in report.split("\n")[0]:
+        return [f"the first line to say {want['says']}; got {report.split(chr(10))[0]}"]
     if "cause" not in want:
         return ["no word of memory that was not enough"] if "out of memory" in report.lower() else []
     if leads == ("caught" in want):

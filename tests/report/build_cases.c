@@ -283,12 +283,26 @@ static void fill_pool(struct build *build)
 	build_finish(build);
 }
 
+/* Behind the training an evaluation keeps what it computes, and ends no step. */
+static void fill_evaluated(struct build *build)
+{
+	describe(build);
+	add_training(build, 0);
+	build_site(build, 0,
+		   TORCH
+		   "nn/modules/linear.py:134:forward|"
+		   "/home/me/project/train.py:52:evaluate|/home/me/project/train.py:61:<module>",
+		   0,
+		   (struct build_pattern){
+			   .from = 61, .blocks = 180, .bytes = mib / 4, .age = BUILD_KEPT});
+	build_steps(build, 60);
+	build_half_step(build);
+}
+
 const struct build_case build_cases[] = {
-	{"leak", fill_leak, 4 << 20},	{"later", fill_later, 4 << 20},
-	{"clean", fill_clean, 0},	{"jump", fill_jump, 0},
-	{"sawtooth", fill_sawtooth, 0}, {"noisy", fill_noisy, 0},
-	{"short", fill_short, 0},	{"killed", fill_killed, 0},
-	{"empty", fill_empty, 0},	{"hostile", fill_hostile, 0},
-	{"devices", fill_devices, 0},	{"plain", fill_plain, 0},
-	{"pool", fill_pool, 0},		{NULL, NULL, 0},
+	{"leak", fill_leak, 4 << 20}, {"later", fill_later, 4 << 20},	{"clean", fill_clean, 0},
+	{"jump", fill_jump, 0},	      {"sawtooth", fill_sawtooth, 0},	{"noisy", fill_noisy, 0},
+	{"short", fill_short, 0},     {"killed", fill_killed, 0},	{"empty", fill_empty, 0},
+	{"hostile", fill_hostile, 0}, {"devices", fill_devices, 0},	{"plain", fill_plain, 0},
+	{"pool", fill_pool, 0},	      {"evaluated", fill_evaluated, 0}, {NULL, NULL, 0},
 };
