@@ -62,6 +62,8 @@ static void judge_sites(struct findings *findings, const struct snapshot *snapsh
 				     .now = snapshot->steps,
 				     .version = &findings->origins[i]->at,
 				     .evidence = snapshot_evidence(snapshot, findings->origins[i]),
+				     .teeth = snapshot_teeth(snapshot, findings->origins[i]),
+				     .collections = snapshot->run.flags & GPULEAK_RUN_COLLECTIONS,
 				     .timeline = &findings->timeline,
 			     });
 }

@@ -157,6 +157,7 @@ static void add_bound(struct json *to, const struct verdict_site *verdict)
 static void add_evidence(struct json *to, const struct finding *finding)
 {
 	const struct verdict_site *verdict = finding->verdict;
+	static const char *const freers[] = {NULL, "program", "gc", "both"};
 	bool grows = finding->label == VERDICT_LEAK || finding->label == VERDICT_GROWING;
 	char sentence[VERDICT_SENTENCE];
 
@@ -167,6 +168,7 @@ static void add_evidence(struct json *to, const struct finding *finding)
 	json_add_integer(to, "first_step", finding->first_step);
 	json_add_integer(to, "last_step", finding->last_step);
 	add_integer_if(to, "period_steps", verdict->period_steps, verdict->period_steps);
+	json_add_string(to, "freed_by", freers[verdict->freed_by]);
 	add_integer_if(to, "swing", finding->label == VERDICT_SAWTOOTH, verdict->swing);
 	add_integer_if(to, "steps_missing", verdict->steps_missing, verdict->steps_missing);
 	add_real_if(to, "confidence", grows, verdict->confidence);

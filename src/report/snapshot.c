@@ -174,6 +174,7 @@ void snapshot_release(struct snapshot *snapshot)
 	free(snapshot->fresh);
 	free(snapshot->open);
 	free(snapshot->evidence);
+	free(snapshot->teeth);
 	free(snapshot->evidence_site);
 	free(snapshot->notes);
 	names_release(&snapshot->names);
@@ -196,6 +197,12 @@ const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *
 	if (!snapshot->evidence[item - 1].mark || snapshot->evidence_site[item - 1] != site->item)
 		return NULL;
 	return &snapshot->evidence[item - 1];
+}
+
+const struct gpuleak_teeth *snapshot_teeth(const struct snapshot *snapshot,
+					   const struct snapshot_site *site)
+{
+	return snapshot_evidence(snapshot, site) ? &snapshot->teeth[site->at.evidence - 1] : NULL;
 }
 
 static const struct snapshot_site *find_item(const struct snapshot_site *sites, size_t count,

@@ -60,6 +60,7 @@ struct snapshot {
 	struct snapshot_site *fresh; /* owned: those without, first seen after the mark; by item */
 	size_t fresh_count;
 	struct gpuleak_evidence_version *evidence; /* owned, by item; mark 0: none */
+	struct gpuleak_teeth *teeth;		   /* owned, as `evidence`; all zero: unknown */
 	uint32_t *evidence_site;		   /* owned, item of the site it belongs to */
 	size_t evidence_count;
 	struct snapshot_device devices[GPULEAK_DEVICES_MAX];
@@ -96,6 +97,10 @@ const struct snapshot_device *snapshot_device(const struct snapshot *snapshot,
 /* The evidence that belongs to a site, or NULL where it holds nothing across marks. */
 const struct gpuleak_evidence_version *snapshot_evidence(const struct snapshot *snapshot,
 							 const struct snapshot_site *site);
+
+/* The teeth of the same; NULL where nothing is known of them. */
+const struct gpuleak_teeth *snapshot_teeth(const struct snapshot *snapshot,
+					   const struct snapshot_site *site);
 
 /* The site with this number, whether it has a version or is fresh; NULL: none. */
 const struct snapshot_site *snapshot_site_of(const struct snapshot *snapshot, uint32_t item);

@@ -1,5 +1,6 @@
 #include "report/snapshot_copy.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,26 +122,33 @@ static void evidence_take(struct snapshot *snapshot, const struct gpuleak_eviden
 		return;
 	}
 	snapshot->evidence[item] = *version;
+	snapshot->teeth[item] = from->teeth[which];
 	snapshot->evidence_site[item] = from->site;
 }
 
 void copy_evidence(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)
 {
-	struct gpuleak_evidence evidence;
+	const uint32_t least = offsetof(struct gpuleak_evidence, teeth); /* before 1.2 */
+	struct gpuleak_evidence evidence = {0};
 	struct trace_section section;
 	struct items items;
 	uint64_t count, lost_before;
+	size_t size = sizeof(evidence);
 
 	lost_before = snapshot->lost;
-	if (!trace_file_section(file, GPULEAK_SECTION_EVIDENCE, sizeof(evidence), &section))
+	if (!trace_file_section(file, GPULEAK_SECTION_EVIDENCE, least, &section))
 		snapshot->lost += snapshot->state.evidence_used;
-	count = items_there(snapshot, &section, section.items ? snapshot->state.evidence_used : 0,
-			    sizeof(*snapshot->evidence) + sizeof(uint32_t), budget);
+	if (section.item_size < size)
+		size = least;
+	count = items_there(
+		snapshot, &section, section.items ? snapshot->state.evidence_used : 0,
+		sizeof(*snapshot->evidence) + sizeof(*snapshot->teeth) + sizeof(uint32_t), budget);
 	snapshot->evidence = memory_new(count, sizeof(*snapshot->evidence));
+	snapshot->teeth = memory_new(count, sizeof(*snapshot->teeth));
 	snapshot->evidence_site = memory_new(count, sizeof(*snapshot->evidence_site));
 	snapshot->evidence_count = count;
 	items_init(&items, file, &section, 0, count);
-	while (items_take(&items, &evidence, sizeof(evidence)))
+	while (items_take(&items, &evidence, size))
 		evidence_take(snapshot, &evidence, items.next - 1);
 	snapshot->lost += count - items.next;
 	snapshot->blind += snapshot->lost - lost_before;

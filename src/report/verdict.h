@@ -10,6 +10,7 @@
  *      verdict_release.c  at what age a site gives memory back
  *      verdict_rounds.c   which rounds of births are still alive, how regular, how steady
  *      verdict_swell.c    one block replaced by ever larger ones; the live series
+ *      verdict_teeth.c    how often a site's blocks pile up and go, and who frees them
  *      verdict_timeline.c what the timeline says: demand, reserve, pace
  *      verdict_device.c   one device
  *      verdict_pool.c     many stacks that keep memory once each
@@ -132,7 +133,18 @@ struct verdict_site_input {
 	const struct gpuleak_site_version *version;	 /* borrowed, never NULL */
 	const struct gpuleak_evidence_version *evidence; /* borrowed; NULL: holds nothing across
 							     marks */
-	const struct verdict_timeline *timeline;	 /* borrowed; NULL: unknown */
+	const struct gpuleak_teeth *teeth;		 /* borrowed; NULL: unknown */
+	bool collections;			 /* those of Python are counted in `teeth` */
+	const struct verdict_timeline *timeline; /* borrowed; NULL: unknown */
+};
+
+/* Who gives back the blocks that outlive their step. */
+enum verdict_freer {
+	VERDICT_FREER_UNKNOWN = 0, /* or nobody does */
+	VERDICT_FREER_PROGRAM = 1,
+	VERDICT_FREER_COLLECTOR =
+		2, /* Python's garbage collection: they were in reference cycles */
+	VERDICT_FREER_BOTH = 3,
 };
 
 struct verdict_site {
@@ -148,7 +160,10 @@ struct verdict_site {
 	uint64_t bytes;	     /* live at the last mark */
 	uint64_t kept_bytes; /* of these, in births counted by `rounds` */
 	uint32_t kept_blocks;
-	uint32_t period_steps;	      /* of regular rounds or of a sawtooth; 0: none */
+	uint32_t period_steps;	 /* of regular rounds; of a sawtooth, as measured; 0: none */
+	uint32_t shortest_tooth; /* SAWTOOTH: steps from one release to the next, ... */
+	uint32_t longest_tooth;	 /* ... where a period was measured; else 0 */
+	enum verdict_freer freed_by;
 	double bytes_per_step;	      /* LEAK and GROWING, else 0 */
 	double bytes_per_step_spread; /* half width of its range */
 	double confidence;	      /* LEAK and GROWING, else 0 */

@@ -71,6 +71,10 @@
 /* Bounded patterns, after the first quarter of the steps. */
 #define SAWTOOTH_SWING 3    /* blocks */
 #define SAWTOOTH_AGE   2    /* steps, the middle age at death */
+#define SAWTOOTH_TEETH 3    /* that are over: then the period between them is told ... */
+#define SAWTOOTH_TALL  0.5  /* ... where the tallest is at least this part of the swing */
+#define FREER_MOST     0.9  /* of the blocks that outlived their step: all went that way */
+#define FREER_LEAST    0.1  /* ... none did */
 #define PLATEAU_RISE   0.8  /* of today's bytes: what was live early, if it filled later */
 #define FLAT	       0.05 /* of the level: smaller swings are none */
 #define NOISY_SWING    0.01 /* of the highest level: smaller swings are none */

@@ -134,6 +134,10 @@ bool swell_is_pure(const struct swell *swell, const struct levels *levels, doubl
 /* Ever more blocks at once, though all of them go in the end: a queue that gets longer. */
 struct swell backlog_read(const struct levels *levels);
 
+/* The period of a sawtooth whose blocks at the marks lie in `range`; who frees any site's. */
+void teeth_read(struct verdict_site *site, const struct verdict_site_input *input,
+		const struct gpuleak_level *range);
+
 /* The value that `share` of the values, sorted in place, are at or below; 0 of none. */
 double quantile(double *values, uint32_t count, double share);
 

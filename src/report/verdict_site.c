@@ -329,7 +329,6 @@ static void judge_bounded(struct verdict_site *site, const struct facts *facts)
 	} else if ((double)range.max_blocks - range.min_blocks >= SAWTOOTH_SWING &&
 		   release_middle(facts->evidence) >= SAWTOOTH_AGE) {
 		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
-		site->period_steps = step_of(facts->release.age + (range.min_blocks == 0));
 	} else if (varies) {
 		decide(site, VERDICT_NOISY, VERDICT_REASON_VARIES);
 	} else if (baseline_only(facts)) {
@@ -472,6 +471,7 @@ void verdict_site(struct verdict_site *site, const struct verdict_site_input *in
 {
 	const struct gpuleak_site_version *version = input->version;
 	int64_t now = input->now < (uint64_t)STEP_MAX ? (int64_t)input->now : STEP_MAX;
+	struct gpuleak_level range;
 	struct facts facts;
 
 	*site = (struct verdict_site){.label = VERDICT_STABLE,
@@ -492,4 +492,6 @@ void verdict_site(struct verdict_site *site, const struct verdict_site_input *in
 	facts_read(&facts, input, now);
 	describe(site, &facts);
 	judge(site, &facts);
+	range = settled_range(&facts.levels);
+	teeth_read(site, input, &range);
 }

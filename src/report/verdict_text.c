@@ -169,10 +169,27 @@ static void add_range(struct text *text, const struct verdict_site *site)
 	add(text, " at the marks");
 }
 
+/* " and is released every 20 steps", "... every 13 to 21 steps" */
+static void add_period(struct text *text, const struct verdict_site *site)
+{
+	add(text, " and is released every ");
+	if (site->longest_tooth - site->shortest_tooth > 1) {
+		add_number(text, site->shortest_tooth);
+		add(text, " to ");
+		add_count(text, site->longest_tooth, "step", "steps");
+	} else if (site->period_steps > 1) {
+		add_count(text, site->period_steps, "step", "steps");
+	} else {
+		add(text, "step");
+	}
+}
+
 static void add_released(struct text *text, const struct verdict_site *site)
 {
 	add(text, "accumulates");
-	if (site->release_known) {
+	if (site->period_steps) {
+		add_period(text, site);
+	} else if (site->release_known) {
 		add(text, " for up to ");
 		add_count(text, site->release_age, "step", "steps");
 		add(text, ", then released");
@@ -181,6 +198,10 @@ static void add_released(struct text *text, const struct verdict_site *site)
 	add_size(text, (double)site->swing);
 	add(text, ", ");
 	add_range(text, site);
+	if (site->freed_by == VERDICT_FREER_COLLECTOR)
+		add(text, "; Python's gc frees it");
+	else if (site->freed_by == VERDICT_FREER_BOTH)
+		add(text, "; Python's gc frees a part of it");
 }
 
 static void add_stopped(struct text *text, const struct verdict_site *site)

@@ -23,7 +23,7 @@
 
 enum {
 	GPULEAK_FORMAT_MAJOR = 1,
-	GPULEAK_FORMAT_MINOR = 1,
+	GPULEAK_FORMAT_MINOR = 2,
 	GPULEAK_BYTE_ORDER = 0x01020304,
 	GPULEAK_PAGE = 4096, /* sections begin at multiples of it */
 	GPULEAK_SECTIONS_MAX = 64,
@@ -106,6 +106,7 @@ enum gpuleak_run_flags {
 	GPULEAK_RUN_NATIVE_STACKS = 1u << 2, /* native stacks are on */
 	GPULEAK_RUN_DESCRIBED = 1u << 3,     /* the agent filled in what Python knows */
 	GPULEAK_RUN_OPTIMIZER_HOOKS = 1u << 4,
+	GPULEAK_RUN_COLLECTIONS = 1u << 5, /* frees of Python's garbage collection are counted */
 };
 
 /* What ran.  Strings that become known later are filled in by one store each. */
@@ -296,12 +297,33 @@ struct gpuleak_evidence_version {
 };
 _Static_assert(sizeof(struct gpuleak_evidence_version) == 24 + 96 + 512 + 768, "on-disk size");
 
+/*
+ * How a site's blocks pile up and go, at the marks.  A tooth is a rise and the fall after
+ * it, of at least 3 blocks and half of the tallest one so far; it is over when the next
+ * one rises.  One of more than twice that height makes ripples of all before: it is the first.
+ */
+struct gpuleak_teeth {
+	uint32_t count;
+	uint32_t first_step; /* in which the first one had fallen to its lowest */
+	uint32_t last_step;  /* the same of the latest one */
+	uint32_t shortest;   /* steps between two of them; 0: there aren't two */
+	uint32_t longest;
+	uint32_t tallest; /* blocks */
+	uint32_t highest; /* top of the one under way ... */
+	uint32_t lowest;  /* ... and to what it has fallen, in step ... */
+	uint32_t lowest_step;
+	uint32_t falling;   /* 1: it has, so far as to be one */
+	uint32_t collected; /* blocks that outlived their step and went in a garbage collection */
+};
+_Static_assert(sizeof(struct gpuleak_teeth) == 44, "on-disk size");
+
 struct gpuleak_evidence {
 	uint32_t site; /* item of the sites' section */
 	uint32_t reserved;
 	struct gpuleak_evidence_version versions[2];
+	struct gpuleak_teeth teeth[2]; /* as `versions`; from 1.2 on */
 };
-_Static_assert(sizeof(struct gpuleak_evidence) == 8 + 2 * 1400, "on-disk size");
+_Static_assert(sizeof(struct gpuleak_evidence) == 8 + 2 * 1400 + 2 * 44, "on-disk size");
 
 /* One or more neighbouring steps of a device. */
 struct gpuleak_timeline_entry {

@@ -14,6 +14,7 @@
 #include "tracer/hash.h"
 #include "tracer/mark.h"
 #include "tracer/python_api.h"
+#include "tracer/python_collector.h"
 #include "tracer/stack.h"
 #include "tracer/steps.h"
 #include "tracer/trace_writer.h"
@@ -148,11 +149,27 @@ static PyObject *post_step(PyObject *self, PyObject *args)
 	return python_api.none;
 }
 
+/* found(gc.garbage, gc.callbacks) */
+static PyObject *found(PyObject *self, PyObject *args)
+{
+	PyObject *garbage = python_api.PyTuple_GetItem(args, 0);
+	PyObject *callbacks = garbage ? python_api.PyTuple_GetItem(args, 1) : NULL;
+
+	(void)self;
+	if (!callbacks)
+		python_api.PyErr_Clear();
+	else if (python_collector_find(garbage, callbacks) && trace.run)
+		__atomic_fetch_or(&trace.run->flags, GPULEAK_RUN_COLLECTIONS, __ATOMIC_RELAXED);
+	python_api.Py_IncRef(python_api.none);
+	return python_api.none;
+}
+
 /* The functions' descriptions must outlive them. */
 static struct python_method_def put_def = {"put", put, PYTHON_METH_VARARGS, NULL};
 static struct python_method_def pre_def = {"gpuleak_pre_step", pre_step, PYTHON_METH_VARARGS, NULL};
 static struct python_method_def post_def = {"gpuleak_post_step", post_step, PYTHON_METH_VARARGS,
 					    NULL};
+static struct python_method_def found_def = {"found", found, PYTHON_METH_VARARGS, NULL};
 
 /* Compile agent.py into a namespace of its own: nothing of it shows in the program's. */
 static bool load(void)
@@ -189,6 +206,14 @@ static bool register_steps(void)
 	return registered;
 }
 
+static void find_collector(void)
+{
+	PyObject *function = python_api.PyCFunction_NewEx(&found_def, NULL, NULL);
+
+	drop(function ? call("collector", function, NULL) : NULL);
+	drop(function);
+}
+
 /* False when another thread is at it or has done it. */
 static bool claim(void)
 {
@@ -217,6 +242,7 @@ static void run(void)
 	}
 	atomic_store(&agent_state, AGENT_READY);
 	drop(call("describe", put_function, NULL));
+	find_collector();
 	if (trace.run)
 		__atomic_fetch_or(&trace.run->flags,
 				  GPULEAK_RUN_OPTIMIZER_HOOKS | GPULEAK_RUN_DESCRIBED,

@@ -58,6 +58,13 @@ def describe(put):
         put("main_package", main.__package__)
 
 
+def collector(found):
+    """Show the tracer two objects by which it finds the state of the garbage collector."""
+    gc = sys.modules.get("gc")
+    if gc is not None:
+        found(gc.garbage, gc.callbacks)
+
+
 def standard_library():
     folder = os.path.dirname(os.path.abspath(os.__file__))
     real = os.path.realpath(folder)

@@ -6,6 +6,7 @@
 #include "tracer/hash.h"
 #include "tracer/ledger_peak.h"
 #include "tracer/native_loader.h"
+#include "tracer/python_collector.h"
 #include "tracer/steps.h"
 #include "tracer/trace_writer.h"
 
@@ -229,6 +230,7 @@ static void hold(struct ledger *ledger, const struct block *block, uint64_t resi
 		return;
 	}
 	held->site = block_site(block);
+	held->collected = python_collecting();
 	held->birth = block->birth;
 	held->size = block_size(block);
 	held->resized = resized;

@@ -50,7 +50,8 @@ struct ledger_site {
 struct ledger_held_free {
 	uint64_t size;
 	uint64_t resized; /* bytes from now on; 0: freed */
-	uint32_t site;
+	uint32_t site : 31;
+	uint32_t collected : 1; /* Python's collector was at work */
 	uint32_t birth;
 };
 

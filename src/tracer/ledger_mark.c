@@ -7,6 +7,7 @@
 #include "tracer/evidence.h"
 #include "tracer/ledger.h"
 #include "tracer/levels.h"
+#include "tracer/teeth.h"
 #include "tracer/timeline.h"
 #include "tracer/trace_writer.h"
 
@@ -35,7 +36,17 @@ static struct gpuleak_evidence_version *evidence_version(uint32_t number, uint64
 		return &versions[!into];
 	begin_version(&versions[into].mark, mark);
 	evidence_copy(&versions[into], &versions[!into]);
+	trace.evidence[number - 1].teeth[into] = trace.evidence[number - 1].teeth[!into];
 	return &versions[into];
+}
+
+/* Those that belong to a version of evidence. */
+static struct gpuleak_teeth *teeth_of(uint32_t number,
+				      const struct gpuleak_evidence_version *version)
+{
+	struct gpuleak_evidence *evidence = &trace.evidence[number - 1];
+
+	return &evidence->teeth[version - evidence->versions];
 }
 
 /* A site that holds memory across a mark for the first time gets evidence. */
@@ -52,6 +63,7 @@ static void promote(struct ledger_site *site, uint64_t mark)
 	evidence = evidence_version(site->evidence, mark);
 	evidence_init(evidence);
 	evidence->mark = mark;
+	*teeth_of(site->evidence, evidence) = (struct gpuleak_teeth){0};
 }
 
 static void settle_held(struct ledger *ledger, const struct ledger_held_free *held, uint64_t mark)
@@ -68,8 +80,10 @@ static void settle_held(struct ledger *ledger, const struct ledger_held_free *he
 	}
 	if (age > site->max_age)
 		site->max_age = age;
-	if (evidence)
-		evidence_died(evidence, held->birth, ledger->step, held->size);
+	if (!evidence)
+		return;
+	evidence_died(evidence, held->birth, ledger->step, held->size);
+	teeth_of(site->evidence, evidence)->collected += held->collected;
 }
 
 static void settle_frees(struct ledger *ledger, uint64_t mark)
@@ -98,6 +112,7 @@ static void settle_births(struct ledger_site *site, uint32_t step, uint64_t mark
 		evidence_level(evidence, step,
 			       (struct evidence_level){site->marked_bytes, site->marked_blocks},
 			       (struct evidence_level){site->live_bytes, site->live_blocks});
+		teeth_mark(teeth_of(site->evidence, evidence), step, site->live_blocks);
 	}
 	site->marked_bytes = site->live_bytes;
 	site->marked_blocks = site->live_blocks;

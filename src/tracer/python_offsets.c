@@ -77,6 +77,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_8,
 		.object = OBJECT(48, 72),
 		.runtime = {.initializing = 0, .finalizing = 16, .key = 1392},
+		.collector = {.in_runtime = true, .before_garbage = 8},
 	},
 	{
 		.minor = 9,
@@ -87,6 +88,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_8,
 		.object = OBJECT(48, 72),
 		.runtime = {.initializing = 0, .finalizing = 16, .key = 584},
+		.collector = {.before_garbage = 8},
 	},
 	{
 		.minor = 10,
@@ -97,6 +99,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_8,
 		.object = OBJECT(48, 72),
 		.runtime = {.initializing = 0, .finalizing = 16, .key = 584},
+		.collector = {.before_garbage = 8},
 	},
 	{
 		.minor = 11,
@@ -116,6 +119,7 @@ const struct python_offsets python_offsets[] = {
 			},
 		.object = OBJECT(48, 72),
 		.runtime = {.initializing = 4, .finalizing = 24, .key = 592},
+		.collector = {.before_garbage = 8},
 	},
 	{
 		.minor = 12,
@@ -125,6 +129,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_12(192, 176),
 		.object = OBJECT(40, 56),
 		.runtime = {.initializing = 4, .finalizing = 24, .key = 1544},
+		.collector = {.before_garbage = 8},
 	},
 	{
 		.minor = 13,
@@ -134,6 +139,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_12(200, 184),
 		.object = OBJECT(40, 56),
 		.runtime = {.initializing = 588, .finalizing = 608, .key = 2160},
+		.collector = {.before_garbage = 8, .state_word = 10, .collecting_word = 72},
 		.words = WORDS_3_13,
 	},
 	{
@@ -144,6 +150,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_12(208, 192),
 		.object = OBJECT(40, 56),
 		.runtime = {.initializing = 764, .finalizing = 784, .key = 2336},
+		.collector = {.before_garbage = 8, .state_word = 11, .collecting_word = 82},
 		.words = WORDS_3_14,
 	},
 	{
@@ -154,6 +161,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_3_12(208, 192),
 		.object = OBJECT(40, 56),
 		.runtime = {.initializing = 892, .finalizing = 912, .key = PYTHON_NONE},
+		.collector = {.before_garbage = 16, .state_word = 11, .collecting_word = 94},
 		.words = WORDS_3_15,
 	},
 	{
@@ -165,6 +173,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_FREE_THREADED(216, PYTHON_NONE, 200),
 		.object = OBJECT_FREE_THREADED(2),
 		.runtime = {.initializing = 588, .finalizing = 608, .key = 2160},
+		.collector = {.before_garbage = 8, .state_word = 10, .collecting_word = 72},
 		.words = WORDS_3_13,
 	},
 	{
@@ -176,6 +185,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_FREE_THREADED(232, 224, 208),
 		.object = OBJECT_FREE_THREADED(8),
 		.runtime = {.initializing = 764, .finalizing = 784, .key = 2336},
+		.collector = {.before_garbage = 8, .state_word = 11, .collecting_word = 82},
 		.words = WORDS_3_14,
 	},
 	{
@@ -187,6 +197,7 @@ const struct python_offsets python_offsets[] = {
 		.code = CODE_FREE_THREADED(232, 224, 208),
 		.object = OBJECT_FREE_THREADED(8),
 		.runtime = {.initializing = 892, .finalizing = 912, .key = PYTHON_NONE},
+		.collector = {.before_garbage = 16, .state_word = 11, .collecting_word = 94},
 		.words = WORDS_3_15,
 	},
 };

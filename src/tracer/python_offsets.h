@@ -59,6 +59,14 @@ struct python_runtime_offsets {
 	uint16_t key;	       /* near here: struct { int made; pthread_key_t key; } */
 };
 
+/* The state of the garbage collector. */
+struct python_collector_offsets {
+	bool in_runtime;	/* up to 3.8 it is part of _PyRuntime, later of the interpreter */
+	uint8_t before_garbage; /* so many bytes before gc.garbage: the int `collecting` */
+	/* Words of _Py_DebugOffsets (3.13 and later): where it is, and `collecting` in it. */
+	uint8_t state_word, collecting_word;
+};
+
 /* Which 8-byte word of _Py_DebugOffsets (3.13 and later) tells which offset. */
 struct python_debug_words {
 	uint8_t finalizing, state_frame, thread_id;
@@ -83,6 +91,7 @@ struct python_offsets {
 	struct python_code_offsets code;
 	struct python_object_offsets object;
 	struct python_runtime_offsets runtime;
+	struct python_collector_offsets collector;
 	struct python_debug_words words;
 };
 

@@ -20,6 +20,7 @@
 #include "tracer/native_stack.h"
 #include "tracer/notice.h"
 #include "tracer/python_api.h"
+#include "tracer/python_collector.h"
 #include "tracer/settings.h"
 #include "tracer/slots.h"
 #include "tracer/stack.h"
@@ -81,6 +82,8 @@ static void describe_stacks(void)
 		trace.run->flags |= GPULEAK_RUN_PYTHON_STACKS;
 	if (stack_native_ready())
 		trace.run->flags |= GPULEAK_RUN_NATIVE_STACKS;
+	if (python_collecting_at)
+		trace.run->flags |= GPULEAK_RUN_COLLECTIONS;
 }
 
 static void before_fork(void)

@@ -19,7 +19,7 @@ from torch import nn
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        y = x * x  # <- SAWTOOTH
+        y = x * x  # <- SAWTOOTH period=50 freed_by=gc
         ctx.y = y
         return y
 

@@ -24,7 +24,7 @@ def train(epochs=6, steps=40):
             scores = net(x)
             nn.functional.cross_entropy(scores, y).backward()
             opt.step()
-            outputs.append(scores.detach().softmax(1))  # <- SAWTOOTH period=40
+            outputs.append(scores.detach().softmax(1))  # <- SAWTOOTH period=40 freed_by=program
         confidence = torch.cat(outputs).max(1).values.mean()
         outputs.clear()
         print(f"epoch {epoch}: mean confidence {confidence.item():.3f}")

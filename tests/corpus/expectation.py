@@ -23,6 +23,7 @@ Behind a line that allocates, a finding that must be there, its `where` on this 
     # <- LEAK rate=512          bytes per step of all findings of this line and verdict, within 2 %
     # <- JUMP kind=optimizer-state size=2.0 first=1
     # <- JUMP occasion=copy-of-the-model   which jump it is, in words of the report
+    # <- SAWTOOTH freed_by=gc   who frees what piles up
     # <- LEAK caller            the line must be in the stack, not be `where`
     # <- LEAK swell             one block at a time, replaced by a larger one
     # <- LEAK thread            of an autograd thread: this line, or no line of Python
@@ -44,13 +45,13 @@ HEADER = re.compile(
     r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version"
     r"|ranks|host|uneven): +(.+?)\s*$"
 )
-MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z]+(?:=\S+)?)*)\s*$")
+MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z_]+(?:=\S+)?)*)\s*$")
 VERDICTS = (
     "LEAK GROWING FRAGMENTATION DRIVER HOST WORKLOAD JUMP SAWTOOTH PLATEAU NOISY STABLE SHORT"
 ).split()
 ALARMS = ("LEAK", "GROWING")
 WORDS = {"caller", "swell", "thread", "outside"}
-OPTIONS = {"rate", "kind", "occasion", "size", "first", "period", "via", "rank", "operation"}
+OPTIONS = {"rate", "kind", "occasion", "size", "first", "period", "via", "rank", "operation", "freed_by"}
 
 
 @dataclass

@@ -15,7 +15,7 @@ from torch import nn
 
 class Sample:
     def __init__(self):
-        self.image = torch.randn(1024, 1024, device="cuda")  # <- SAWTOOTH
+        self.image = torch.randn(1024, 1024, device="cuda")  # <- SAWTOOTH freed_by=gc
         self.transform = lambda: self.image.mean()
 
 

@@ -28,7 +28,7 @@ class Probe(nn.Module):
 
 
 def fit(steps=10):
-    net = Probe().cuda()
+    net = Probe().cuda()  # <- SAWTOOTH period=50 freed_by=gc
     opt = torch.optim.SGD(net.parameters(), lr=1e-2)
     for _ in range(steps):
         x = torch.randn(32, 256, device="cuda")

@@ -21,7 +21,7 @@ class Confusion:
         self.predictions, self.targets = [], []
 
     def update(self, predictions, target):
-        self.predictions.append(predictions.detach().clone())  # <- SAWTOOTH
+        self.predictions.append(predictions.detach().clone())  # <- SAWTOOTH period=40 freed_by=program
         self.targets.append(target)
 
     def compute(self):

@@ -95,6 +95,8 @@ def check_marker(findings: Findings, marker: Marker) -> list:
         near(s["period_steps"], float(wish["period"]), 0.1) for s in found
     ):
         wrong.append(f"{marker}; got period {', '.join(str(s['period_steps']) for s in found)}")
+    if "freed_by" in wish and not all(s["freed_by"] == wish["freed_by"] for s in found):
+        wrong.append(f"{marker}; got freed by {', '.join(str(s['freed_by']) for s in found)}")
     if "operation" in wish and not any(wish["operation"] in s["operations"] for s in found):
         wrong.append(f"{marker}; got operations {', '.join(str(s['operations']) for s in found)}")
     if "via" in wish and not any(

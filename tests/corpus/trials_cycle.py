@@ -17,7 +17,8 @@ from torch import nn
 
 class Trainer:
     def __init__(self, rate):
-        self.net = nn.Sequential(nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 128)).cuda()
+        layers = nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 128)
+        self.net = nn.Sequential(*layers).cuda()  # <- SAWTOOTH period=90 freed_by=gc
         self.opt = torch.optim.Adam(self.net.parameters(), lr=rate)
         self.callbacks = [self.report]
 
@@ -30,7 +31,7 @@ class Trainer:
             self.opt.zero_grad()
             loss = nn.functional.mse_loss(self.net(x), x)
             loss.backward()
-            self.opt.step()
+            self.opt.step()  # <- SAWTOOTH period=90 freed_by=gc
         for callback in self.callbacks:
             callback(loss.item())
 

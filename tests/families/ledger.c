@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tracer/evidence.h"
+#include "tracer/teeth.h"
 
 static void *must(void *memory)
 {
@@ -140,6 +141,7 @@ static void commit_site(struct ledger *ledger, struct ledger_site *one)
 		evidence_temporary(one->evidence, one->temporary);
 		if (before.bytes != after.bytes || before.blocks != after.blocks)
 			evidence_level(one->evidence, ledger->step, before, after);
+		teeth_mark(&one->teeth, ledger->step, after.blocks);
 		one->version.rounds += one->born > 0;
 	}
 	one->told_bytes = after.bytes;
@@ -251,6 +253,7 @@ void ledger_judge(const struct ledger *ledger, struct verdict_site *sites,
 		struct verdict_site_input one = {.now = ledger->mark,
 						 .version = &ledger->sites[i].version,
 						 .evidence = ledger->sites[i].evidence,
+						 .teeth = &ledger->sites[i].teeth,
 						 .timeline = &timeline};
 
 		verdict_site(&sites[i], &one);

@@ -17,7 +17,8 @@ enum {
 struct ledger_site {
 	struct gpuleak_site_version version;
 	struct gpuleak_evidence_version *evidence; /* owned; NULL: holds nothing across marks */
-	uint32_t born;				   /* of the step under way, still alive */
+	struct gpuleak_teeth teeth;
+	uint32_t born; /* of the step under way, still alive */
 	uint64_t born_bytes;
 	uint32_t temporary; /* of the step under way */
 	bool touched;

@@ -88,6 +88,13 @@ static const void *newest(const void *versions, size_t size, uint64_t committed)
 	return best;
 }
 
+static void add_evidence(struct view *view, const struct gpuleak_evidence *evidence,
+			 const struct gpuleak_evidence_version *version)
+{
+	add(view, version, sizeof(*version));
+	add(view, &evidence->teeth[version - evidence->versions], sizeof(evidence->teeth[0]));
+}
+
 static void add_sites(struct view *view, const struct gpuleak_state *state)
 {
 	const struct gpuleak_site *sites = section(GPULEAK_SECTION_SITES, NULL);
@@ -106,7 +113,7 @@ static void add_sites(struct view *view, const struct gpuleak_state *state)
 			of_site = newest(evidence[site->evidence - 1].versions,
 					 sizeof(evidence[0].versions[0]), view->committed);
 		if (of_site)
-			add(view, of_site, sizeof(evidence[0].versions[0]));
+			add_evidence(view, &evidence[site->evidence - 1], of_site);
 	}
 }
 

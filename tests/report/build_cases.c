@@ -143,6 +143,7 @@ static void fill_jump(struct build *build)
 static void fill_sawtooth(struct build *build)
 {
 	describe(build);
+	build->run->flags |= GPULEAK_RUN_COLLECTIONS;
 	add_training(build, 0);
 	build_site(build, 0,
 		   "/home/me/project/metric.py:7:update|/home/me/project/train.py:30:train|"

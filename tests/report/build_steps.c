@@ -5,6 +5,7 @@
 
 #include "build_parts.h"
 #include "trace/layout.h"
+#include "tracer/teeth.h"
 
 static uint64_t chance(struct build *build)
 {
@@ -231,6 +232,17 @@ static void write_levels(const struct build *build, const struct build_site *sit
 	}
 }
 
+/* All that was freed after its step was freed by Python's collector, where the pattern flushes. */
+static void write_teeth(const struct build *build, const struct build_site *site,
+			struct gpuleak_teeth *teeth)
+{
+	*teeth = (struct gpuleak_teeth){0};
+	for (uint32_t step = 0; step <= build->step; step++)
+		teeth_mark(teeth, step, site->level_blocks[step]);
+	for (uint32_t i = 1; site->pattern.flush && i < GPULEAK_DEATHS; i++)
+		teeth->collected += site->deaths[i];
+}
+
 static void write_evidence(struct build *build, uint32_t item)
 {
 	struct gpuleak_evidence *all = build_section(build, GPULEAK_SECTION_EVIDENCE);
@@ -256,6 +268,7 @@ static void write_evidence(struct build *build, uint32_t item)
 	write_births(build, site, version);
 	write_levels(build, site, version);
 	memcpy(version->deaths, site->deaths, sizeof(version->deaths));
+	write_teeth(build, site, &evidence->teeth[version - evidence->versions]);
 }
 
 static void write_site(struct build *build, uint32_t item)

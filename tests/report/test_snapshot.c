@@ -229,6 +229,58 @@ static void longer_items(void)
 	build_release(&build);
 }
 
+/* Before 1.2 evidence ended where teeth are now. */
+static void shorter_items(void)
+{
+	const uint32_t size = offsetof(struct gpuleak_evidence, teeth);
+	const struct gpuleak_section *old;
+	struct snapshot snapshot;
+	struct build build;
+	uint8_t *bytes;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	add_twins(&build);
+	build_steps(&build, 100);
+	old = layout_section(build.header, GPULEAK_SECTION_EVIDENCE);
+	bytes = build.bytes + old->offset;
+	for (uint64_t i = 0; i < 2; i++)
+		memmove(bytes + i * size, bytes + i * sizeof(struct gpuleak_evidence), size);
+	*(struct gpuleak_section *)(uintptr_t)old = (struct gpuleak_section){
+		GPULEAK_SECTION_EVIDENCE, size, old->offset, old->size / size * size};
+	build.header->minor = 1;
+	expect_read(&build, 100);
+	EXPECT(take(&snapshot));
+	EXPECT_U64(snapshot_teeth(&snapshot, &snapshot.sites[0])->count, 0);
+	EXPECT_U64(snapshot_teeth(&snapshot, &snapshot.sites[0])->lowest_step, 0);
+	snapshot_release(&snapshot);
+	build_release(&build);
+}
+
+/* They are those of the mark's own version. */
+static void teeth_of_the_mark(void)
+{
+	struct build_pattern pattern = {
+		.from = 1, .every = 1, .blocks = 1, .bytes = 4096, .flush = 10};
+	struct snapshot snapshot;
+	struct build build;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	build_device(&build, 0, "Simulated GPU", 24ull << 30);
+	build_site(&build, 0, "/home/me/a.py:1:f", 0, pattern);
+	for (uint64_t step = 1; step <= 60; step++) {
+		const struct gpuleak_teeth *teeth;
+
+		build_step(&build);
+		write_trace(&build);
+		EXPECT(take(&snapshot));
+		teeth = snapshot_teeth(&snapshot, &snapshot.sites[0]);
+		/* It falls to one block in step 10; it is over when there are 3 more, later 4. */
+		EXPECT_U64(teeth->count, step < 13 ? 0 : step < 24 ? 1 : (step - 4) / 10);
+		snapshot_release(&snapshot);
+	}
+	build_release(&build);
+}
+
 struct writer {
 	struct build build;
 	atomic_bool stop;
@@ -344,6 +396,8 @@ int main(void)
 	damaged_numbers();
 	cut_files();
 	longer_items();
+	shorter_items();
+	teeth_of_the_mark();
 	read_while_written();
 	faster_than_reading();
 	unlink(test_path());

@@ -36,7 +36,7 @@ static void bad_headers_are_refused(void)
 	expect_refused(&build, ": not a trace of gpuleak");
 	*build.header = good;
 	build.header->major = 2;
-	expect_refused(&build, ": format 2.1, this program reads 1.x");
+	expect_refused(&build, ": format 2.2, this program reads 1.x");
 	*build.header = good;
 	build.header->byte_order = 0x04030201;
 	expect_refused(&build, ": from a machine of another byte order");

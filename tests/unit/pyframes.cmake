@@ -64,7 +64,7 @@ foreach(interpreter IN LISTS interpreters)
     continue()
   endif()
   list(APPEND seen "${version}")
-  foreach(part check code exit)
+  foreach(part check code collect exit)
     add_test(NAME unit.pyframes_${part}_${version} COMMAND "${interpreter}"
       "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_${part}.py" "$<TARGET_FILE:pyframes_hook>")
     set_tests_properties(unit.pyframes_${part}_${version} PROPERTIES

@@ -1,5 +1,6 @@
 """Daemon threads go on walking while Python ends and frees their states."""
 import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def child(path):
     library = pyframes_hook.load(path)
     if not library.hook_attach():
         return 2
+    if not library.hook_collector(id(gc.garbage), id(gc.callbacks)):
+        return 4
     for _ in range(4):
         threading.Thread(target=library.hook_walk_at_end, daemon=True).start()
     sys.at_the_end = AtTheEnd(library)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tracer/python_collector.h"
 #include "tracer/python_offsets.h"
 #include "tracer/python_stack.h"
 
@@ -343,6 +344,62 @@ static void refuses_newer_breaks(const struct python_offsets *at)
 	}
 }
 
+static void sees_the_collector(void)
+{
+	EXPECT(!python_collector_find(fake.garbage, fake.callbacks));
+	EXPECT(python_attach());
+	EXPECT(!python_collecting());
+	EXPECT(!python_collector_find(NULL, NULL));
+	EXPECT(!python_collector_find(fake.callbacks, fake.garbage));
+	EXPECT(python_collector_find(fake.garbage, fake.callbacks));
+	EXPECT(!python_collecting());
+	interpreter_put(fake.collecting, 0, 1, 4);
+	EXPECT(python_collecting());
+	fake.finalizing = 1;
+	EXPECT(!python_collecting());
+}
+
+static void no_collector(void)
+{
+	EXPECT(python_attach());
+	EXPECT(!python_collector_find(fake.garbage, fake.callbacks));
+	EXPECT(!python_collecting());
+}
+
+/* An int that isn't yes or no. */
+static void break_collecting(void)
+{
+	interpreter_put(fake.collecting, 0, 2, 4);
+}
+
+/* The pair stands there twice. */
+static void double_lists(void)
+{
+	interpreter_put_pointer(fake.collecting, 64, fake.garbage);
+	interpreter_put_pointer(fake.collecting, 72, fake.callbacks);
+}
+
+static void break_state_word(void)
+{
+	_PyRuntime[8 * fake.offsets->collector.state_word] += 8;
+}
+
+static void break_collecting_word(void)
+{
+	_PyRuntime[8 * fake.offsets->collector.collecting_word] += 8;
+}
+
+static void looks_for_the_collector(const struct python_offsets *at)
+{
+	in_child(at, NULL, sees_the_collector);
+	in_child(at, break_collecting, no_collector);
+	in_child(at, double_lists, no_collector);
+	if (at->minor < 13)
+		return;
+	in_child(at, break_state_word, no_collector);
+	in_child(at, break_collecting_word, no_collector);
+}
+
 int main(void)
 {
 	static void (*const at_once[])(void) = {
@@ -369,6 +426,7 @@ int main(void)
 		for (unsigned j = 0; j < sizeof(in_the_walk) / sizeof(in_the_walk[0]); j++)
 			in_child(at, in_the_walk[j], wrong_in_the_walk);
 		refuses_newer_breaks(at);
+		looks_for_the_collector(at);
 	}
 	return test_result();
 }

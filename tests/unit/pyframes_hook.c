@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/python_collector.h"
 #include "tracer/python_stack.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -38,6 +39,8 @@ EXPORT void hook_set_answer(void (*answer)(void));
 EXPORT int hook_watch(void);
 EXPORT unsigned long hook_deaths(void);
 EXPORT int hook_died(const void *code);
+EXPORT int hook_collector(const void *garbage, const void *callbacks);
+EXPORT int hook_collecting(void);
 EXPORT double hook_time(int what, unsigned rounds);
 
 /* Per thread, as the tracer keeps it; never freed, but this is a test. */
@@ -174,8 +177,10 @@ void hook_walk_at_end(void)
 	hook_capture(capture);
 	while (!ending)
 		usleep(100);
-	for (;;)
+	for (;;) {
 		hook_capture(capture);
+		python_collecting();
+	}
 }
 
 /* The last code objects that died, for Python to ask about. */
@@ -204,6 +209,16 @@ int hook_died(const void *code)
 			return 1;
 	}
 	return 0;
+}
+
+int hook_collector(const void *garbage, const void *callbacks)
+{
+	return python_collector_find(garbage, callbacks);
+}
+
+int hook_collecting(void)
+{
+	return python_collecting();
 }
 
 static double seconds(void)

@@ -46,6 +46,7 @@ def load(path):
     library.hook_time.restype = ctypes.c_double
     library.hook_deaths.restype = ctypes.c_ulong
     library.hook_died.argtypes = [ctypes.c_void_p]
+    library.hook_collector.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.hook_check_object.argtypes = [ctypes.py_object]
     assert library.hook_frame_size() == ctypes.sizeof(Frame)
     return library

@@ -8,6 +8,7 @@ EXPORT const char *Py_GetVersion(void);
 EXPORT int Py_IsFinalizing(void);
 EXPORT int _Py_IsFinalizing(void);
 EXPORT void *PyGILState_GetThisThreadState(void);
+EXPORT void *PyInterpreterState_Main(void);
 
 uint8_t PyCode_Type[512], PyType_Type[512], PyBytes_Type[512], _PyRuntime[4096];
 
@@ -34,6 +35,11 @@ void *PyGILState_GetThisThreadState(void)
 {
 	fake.state_calls++;
 	return fake.thread_state;
+}
+
+void *PyInterpreterState_Main(void)
+{
+	return fake.main;
 }
 
 void interpreter_put(uint8_t *object, uint16_t offset, uint64_t value, size_t size)
@@ -112,6 +118,23 @@ static void make_runtime(void)
 	}
 }
 
+static void make_collector(void)
+{
+	enum {
+		STATE = 600,
+		COLLECTING = 104
+	};
+	const struct python_collector_offsets *at = &fake.offsets->collector;
+
+	fake.collecting = (at->in_runtime ? _PyRuntime : fake.main) + STATE + COLLECTING;
+	interpreter_put_pointer(fake.collecting, at->before_garbage, fake.garbage);
+	interpreter_put_pointer(fake.collecting, at->before_garbage + 8, fake.callbacks);
+	if (fake.offsets->minor < 13)
+		return;
+	put_word(at->state_word, STATE);
+	put_word(at->collecting_word, COLLECTING);
+}
+
 static const uint8_t *make_str(unsigned i, const char *text)
 {
 	const struct python_object_offsets *at = &fake.offsets->object;
@@ -180,6 +203,7 @@ void interpreter_make(const struct python_offsets *at)
 		 at->free_threaded ? " experimental free-threading build" : "");
 	make_types();
 	make_runtime();
+	make_collector();
 	make_lines();
 	make_code(fake.inner_code, 0, "inner.py", "inner");
 	make_code(fake.outer_code, 1, "outer.py", "outer");

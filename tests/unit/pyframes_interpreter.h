@@ -27,6 +27,9 @@ struct interpreter {
 	int finalizing;
 	unsigned long state_calls, finalizing_calls; /* of Python's functions */
 	void *thread_state;
+	uint8_t main[1024] __attribute__((aligned(16)));
+	uint8_t *collecting; /* of the garbage collector, in `main` or in _PyRuntime */
+	uint8_t garbage[16], callbacks[16]; /* stand for gc's lists */
 	uint8_t state[512] __attribute__((aligned(16)));
 	uint8_t holder[64] __attribute__((aligned(16)));
 	uint8_t inner[128], shim[128], outer[128] __attribute__((aligned(16)));

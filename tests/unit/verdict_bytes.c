@@ -86,6 +86,8 @@ static void check_site(const struct verdict_site *site)
 	EXPECT((unsigned)site->reason < VERDICT_REASON_COUNT);
 	EXPECT(site->rounds.kept <= site->rounds.of);
 	EXPECT(site->birth_count <= VERDICT_BIRTHS);
+	EXPECT(site->freed_by <= VERDICT_FREER_BOTH);
+	EXPECT(site->shortest_tooth <= site->longest_tooth);
 	EXPECT(site->confidence >= 0 && site->confidence <= 0.99);
 	check_number(site->bytes_per_step);
 	check_number(site->bytes_per_step_spread);
@@ -145,14 +147,18 @@ static void one_round(struct verdict_site *site, const struct verdict_timeline *
 	if (draw() % 3 == 0) {
 		fill(&made.version, sizeof(made.version));
 		fill(&made.evidence, sizeof(made.evidence));
+		fill(&made.teeth, sizeof(made.teeth));
 	} else {
 		scratch(&made.version, sizeof(made.version));
 		scratch(&made.evidence, sizeof(made.evidence));
+		scratch(&made.teeth, sizeof(made.teeth));
 	}
 	verdict_site(site,
 		     &(struct verdict_site_input){.now = draw() % 2 ? made.step : odd_number(),
 						  .version = &made.version,
 						  .evidence = draw() % 50 ? &made.evidence : NULL,
+						  .teeth = draw() % 10 ? &made.teeth : NULL,
+						  .collections = draw() % 2,
 						  .timeline = draw() % 5 ? timeline : NULL});
 	check_site(site);
 }

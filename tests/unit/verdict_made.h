@@ -10,10 +10,12 @@
 
 #include "report/verdict.h"
 #include "tracer/evidence.h"
+#include "tracer/teeth.h"
 
 struct made {
 	struct gpuleak_site_version version;
 	struct gpuleak_evidence_version evidence;
+	struct gpuleak_teeth teeth;
 	struct evidence_level told;
 	uint32_t step;
 };
@@ -65,6 +67,7 @@ static inline void made_mark(struct made *made)
 
 	if (now.bytes != made->told.bytes || now.blocks != made->told.blocks)
 		evidence_level(&made->evidence, made->step, made->told, now);
+	teeth_mark(&made->teeth, made->step, now.blocks);
 	made->told = now;
 	made->step++;
 }
@@ -77,6 +80,8 @@ static inline struct verdict_site made_judged(const struct made *made,
 	verdict_site(&site, &(struct verdict_site_input){.now = made->step - 1,
 							 .version = &made->version,
 							 .evidence = &made->evidence,
+							 .teeth = &made->teeth,
+							 .collections = true,
 							 .timeline = timeline});
 	return site;
 }

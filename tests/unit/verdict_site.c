@@ -295,29 +295,6 @@ static void replaced_at_random(void)
 	EXPECT_LABEL(site, VERDICT_PLATEAU);
 }
 
-static void sawtooth(void)
-{
-	struct verdict_site site;
-	struct made made;
-
-	made_init(&made);
-	while (made.step <= 420) {
-		if (made.step && made.step % 40 == 0)
-			for (uint32_t i = made.step - 40 ? made.step - 40 : 1; i < made.step; i++)
-				made_freed(&made, i, 1 << 20);
-		if (made.step)
-			made_born(&made, 1, 1 << 20);
-		made_mark(&made);
-	}
-	site = made_judged(&made, NULL);
-	EXPECT_LABEL(site, VERDICT_SAWTOOTH);
-	EXPECT_U64(site.period_steps, 40);
-	EXPECT_U64(site.swing, 39 << 20);
-	expect_sentence(&site,
-			"accumulates for up to 40 steps, then released; teeth of up to 39.0 MiB, "
-			"between 1.00 MiB and 40.0 MiB at the marks");
-}
-
 /* What outlives three release ages and a step is kept, what doesn't isn't. */
 static void overdue(void)
 {
@@ -489,7 +466,6 @@ int main(void)
 	queues();
 	backlog();
 	replaced_at_random();
-	sawtooth();
 	overdue();
 	renewed();
 	leak_from_the_baseline();
