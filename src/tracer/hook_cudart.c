@@ -44,7 +44,7 @@ static bool is_segment(const void *caller)
 	return strncmp(slash ? slash + 1 : frame.module, "libc10_cuda.so", 14) == 0;
 }
 
-static void note_malloc(void *ptr, size_t size, const void *caller)
+static void note_malloc(void *ptr, size_t size, const uintptr_t *frame)
 {
 	struct ledger *ledger;
 	struct stack *stack;
@@ -58,8 +58,8 @@ static void note_malloc(void *ptr, size_t size, const void *caller)
 		tracer_drop_event();
 		return;
 	}
-	segment = is_segment(caller);
-	stack_capture(stack);
+	segment = is_segment((const void *)frame[1]);
+	stack_capture(stack, frame);
 	if (!segment && mark_counts(MARK_RANK_LOOP))
 		steps_allocation(stack);
 	ledger_cuda_alloc(ledger, (uintptr_t)ptr, size, segment, stack);
@@ -74,7 +74,7 @@ EXPORT cudaError_t cudaMalloc(void **ptr, size_t size)
 		return cudaErrorSharedObjectSymbolNotFound;
 	error = real(ptr, size);
 	if (tracer_enter() && error == cudaSuccess && ptr)
-		note_malloc(*ptr, size, __builtin_return_address(0));
+		note_malloc(*ptr, size, __builtin_frame_address(0));
 	tracer_leave();
 	return error;
 }

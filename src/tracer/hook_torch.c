@@ -44,7 +44,7 @@ __attribute__((cold, noinline)) static bool note_free_meanwhile(void *ptr, int64
 }
 
 static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
-		       struct c10_device device)
+		       struct c10_device device, const uintptr_t *frame)
 {
 	struct ledger *ledger;
 	struct stack *stack;
@@ -63,7 +63,7 @@ static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t res
 		return;
 	}
 	if (size > 0) {
-		stack_capture(stack);
+		stack_capture(stack, frame);
 		if (mark_counts(MARK_RANK_LOOP))
 			steps_allocation(stack);
 		ledger_torch_alloc(ledger, (uintptr_t)ptr, (uint64_t)size, allocated, reserved,
@@ -75,7 +75,8 @@ static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t res
 	}
 }
 
-static void note_oom(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device)
+static void note_oom(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device,
+		     const uintptr_t *frame)
 {
 	struct ledger *ledger;
 	struct stack *stack;
@@ -88,7 +89,7 @@ static void note_oom(int64_t size, uint64_t allocated, uint64_t reserved, struct
 		tracer_drop_event();
 		return;
 	}
-	stack_capture(stack);
+	stack_capture(stack, frame);
 	ledger_torch_oom(ledger, (uint64_t)size, allocated, reserved, stack);
 }
 
@@ -124,7 +125,8 @@ EXPORT void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t re
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE);
 
 	if (tracer_enter())
-		note_block(ptr, size, (uint64_t)allocated, (uint64_t)reserved, device);
+		note_block(ptr, size, (uint64_t)allocated, (uint64_t)reserved, device,
+			   __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(ptr, size, allocated, reserved, device);
@@ -137,7 +139,7 @@ EXPORT void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_t reserve
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE);
 
 	if (tracer_enter())
-		note_block(ptr, size, allocated, reserved, device);
+		note_block(ptr, size, allocated, reserved, device, __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(ptr, size, allocated, reserved, device);
@@ -149,7 +151,8 @@ EXPORT void OOM_SIGNED(int64_t size, int64_t allocated, int64_t reserved, struct
 		real_find(REAL__ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE);
 
 	if (tracer_enter())
-		note_oom(size, (uint64_t)allocated, (uint64_t)reserved, device);
+		note_oom(size, (uint64_t)allocated, (uint64_t)reserved, device,
+			 __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(size, allocated, reserved, device);
@@ -161,7 +164,7 @@ EXPORT void OOM(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_
 		real_find(REAL__ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE);
 
 	if (tracer_enter())
-		note_oom(size, allocated, reserved, device);
+		note_oom(size, allocated, reserved, device, __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(size, allocated, reserved, device);

@@ -14,7 +14,15 @@
 
 #include "tracer/banned.h"
 
-static const uint64_t sample_every = 2000000; /* ns: reading /proc takes some microseconds */
+/*
+ * Reading /proc takes 2 us on some machines and 20 on others.  So a sample waits until the
+ * last one is COST_SHARE times its own cost ago, or a share of the marks: twice in each of
+ * the parts that a verdict looks at, and few in all, however long the run.
+ */
+enum {
+	COST_SHARE = 500,
+	MARKS_SHARE = 16,
+};
 
 static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER; /* nothing is taken within */
 
@@ -26,6 +34,8 @@ static _Atomic(uint64_t) pinned; /* bytes; written under host_lock */
 /* Guarded by mark_lock. */
 static struct gpuleak_host_version now; /* what the last mark said */
 static uint64_t sampled;		/* when; 0: not yet */
+static uint64_t sampled_mark;
+static uint64_t sample_cost; /* ns */
 
 void host_forget(void)
 {
@@ -33,7 +43,7 @@ void host_forget(void)
 	pinned_blocks = (struct block_table){.count = 0};
 	atomic_store(&pinned, 0);
 	now = (struct gpuleak_host_version){.mark = 0};
-	sampled = 0;
+	sampled = sampled_mark = sample_cost = 0;
 }
 
 void host_pinned(const void *address, size_t size)
@@ -119,18 +129,32 @@ static void add_level(uint64_t mark)
 	levels_add(&levels, mark, (const uint64_t[]){now.own, now.pinned});
 }
 
+static bool is_due(uint64_t mark, uint64_t when)
+{
+	return !sampled || when - sampled >= COST_SHARE * sample_cost ||
+	       mark - sampled_mark > sampled_mark / MARKS_SHARE;
+}
+
+static void sample_if_due(uint64_t mark)
+{
+	uint64_t when = trace_now() + 1;
+	int saved = errno;
+
+	if (!is_due(mark, when))
+		return;
+	sample();
+	sampled = trace_now() + 1;
+	sample_cost = sampled - when;
+	sampled_mark = mark;
+	errno = saved;
+}
+
 void host_publish(uint64_t mark)
 {
 	struct gpuleak_host_version *versions = trace.host->versions;
 	struct gpuleak_host_version *into = &versions[versions[0].mark <= versions[1].mark ? 0 : 1];
-	uint64_t when = trace_now() + 1;
-	int saved = errno;
 
-	if (!sampled || when - sampled >= sample_every) {
-		sample();
-		sampled = when;
-	}
-	errno = saved;
+	sample_if_due(mark);
 	now.pinned = atomic_load(&pinned);
 	if (!now.mark) {
 		now.first_resident = now.resident;
@@ -150,4 +174,5 @@ void host_start_anew(void)
 {
 	trace.host->versions[0].mark = trace.host->versions[1].mark = 0;
 	now = (struct gpuleak_host_version){.resident = now.resident, .own = now.own};
+	sampled_mark = 0;
 }

@@ -4,14 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tracer/native_memo.h"
 #include "tracer/native_walk.h"
 
 #define GPULEAK_LOOKS_UP
 #include "tracer/banned.h"
 
-/* Frames between libunwind and our caller's: native_stack_walk(), and what it calls. */
+/* Of our own, between libunwind and the function that is walked from. */
 enum {
-	OWN_FRAMES = 2
+	OWN_FRAMES = 32
 };
 
 /* Our own walk knows this machine's call frame information. */
@@ -53,30 +54,8 @@ bool native_stack_open(void)
 	return true;
 }
 
-#if HAVE_RULES
-/* Without libunwind; false when it can't. */
-static inline bool walk_by_rules(const uintptr_t *own_frame, struct native_trail *trail)
-{
-	/* A function with a frame pointer: its caller's rbp, then where it returns to. */
-	struct native_registers registers = {
-		.bp = own_frame[0],
-		.pc = own_frame[1],
-		.sp = (uintptr_t)(own_frame + 2),
-	};
-
-	return native_walk(registers, trail);
-}
-#else
-static inline bool walk_by_rules(const uintptr_t *own_frame, struct native_trail *trail)
-{
-	(void)own_frame;
-	(void)trail;
-	return false;
-}
-#endif
-
-__attribute__((cold, noinline)) static void walk_by_libunwind(struct native_trail *trail,
-							      const void *caller)
+__attribute__((cold, noinline)) static void walk_by_libunwind(const uintptr_t *frame,
+							      struct native_stack *stack)
 {
 	void *all[OWN_FRAMES + NATIVE_STACK_MAX];
 	int saved = errno;
@@ -84,14 +63,44 @@ __attribute__((cold, noinline)) static void walk_by_libunwind(struct native_trai
 	int own = 0;
 
 	errno = saved;
-	while (own < found && all[own] != caller)
+	while (own < found && (uintptr_t)all[own] != frame[1])
 		own++;
-	native_trail_set(trail, all + own, (unsigned)(found - own));
+	stack->count = 0;
+	for (int i = own; i < found && stack->count < NATIVE_STACK_MAX; i++)
+		stack->addresses[stack->count++] = (uintptr_t)all[i];
 }
 
-__attribute__((noinline)) unsigned native_stack_walk(struct native_trail *trail)
+/* False when it is no walk that the same words would decide again. */
+static bool walk(const uintptr_t *frame, struct native_stack *stack, struct native_reads *reads)
 {
-	if (!walk_by_rules(__builtin_frame_address(0), trail))
-		walk_by_libunwind(trail, __builtin_return_address(0));
-	return trail->count;
+	if (HAVE_RULES && native_walk(frame, stack, reads))
+		return true;
+	walk_by_libunwind(frame, stack);
+	return false;
+}
+
+void native_stack_walk(const uintptr_t *frame, struct native_stack *stack)
+{
+	struct native_reads reads;
+
+	walk(frame, stack, &reads);
+}
+
+__attribute__((noinline)) static uint64_t meet(const uintptr_t *frame, struct native_memo *memo)
+{
+	struct native_stack stack;
+	struct native_reads reads;
+	bool decided = walk(frame, &stack, &reads);
+	uint64_t hash = native_stack_hash(&stack);
+
+	if (decided)
+		native_memo_keep(memo, frame, &reads, hash);
+	return hash;
+}
+
+uint64_t native_stack_recognise(const uintptr_t *frame, struct native_memo *memo)
+{
+	uint64_t hash;
+
+	return native_memo_find(memo, frame, &hash) ? hash : meet(frame, memo);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracer/native_memo.h"
 #include "tracer/native_walk.h"
 
 /* Where in which file an address lies. */
@@ -35,11 +36,15 @@ bool native_stack_open(void);
 const char *native_stack_why(void);
 
 /*
- * The calling thread's return addresses, beginning with the caller of this function,
- * into the thread's own trail.  Says how many.  A thread's first call takes memory;
- * errno stays.  Not for signal handlers.
+ * The calling thread's return addresses outwards from a function that hasn't returned,
+ * beginning with where it will return to; `frame` is its __builtin_frame_address(0).  None
+ * where nothing understands the stack.  A thread's first call takes memory; errno stays.
+ * Not for signal handlers.
  */
-unsigned native_stack_walk(struct native_trail *trail);
+void native_stack_walk(const uintptr_t *frame, struct native_stack *stack);
+
+/* Their hash only, and faster: `memo` is the thread's own. */
+uint64_t native_stack_recognise(const uintptr_t *frame, struct native_memo *memo);
 
 /*
  * Say which loaded object a return address belongs to; false when none does.

@@ -17,14 +17,15 @@ enum {
 	STEPS = NATIVE_STEPS /* at most three quarters of the index */
 };
 
-/* What is known of one return address; written once, but for `unloads`. */
+/* What is known of one return address; written once, but for `caller` and `unloads`. */
 struct step {
 	uintptr_t pc;
 	int32_t cfa;
 	int32_t bp;
-	uint8_t kind; /* enum native_rule_kind */
-	bool bp_saved;
+	_Atomic(uint32_t) caller;  /* step of the caller seen last, from 1: a guess */
 	_Atomic(uint32_t) unloads; /* when it was known to be right: the lower bits */
+	uint8_t kind;		   /* enum native_rule_kind */
+	bool bp_saved;
 };
 
 /*
@@ -137,15 +138,17 @@ static struct step *find_step(struct steps *all, uintptr_t pc)
 }
 
 /* The caller's step: the one seen last time if it is right, else by look-up. */
-static struct step *next_step(struct steps *all, uint16_t *guess, uintptr_t pc)
+static struct step *next_step(struct steps *all, struct step *step, uintptr_t pc)
 {
-	struct step *next = *guess ? &all->steps[*guess - 1] : NULL;
+	uint32_t guess = atomic_load_explicit(&step->caller, memory_order_acquire);
+	struct step *next = guess ? &all->steps[guess - 1] : NULL;
 
 	if (next && is_step(next, pc))
 		return next;
 	next = find_step(all, pc);
 	if (next)
-		*guess = (uint16_t)(next - all->steps + 1);
+		atomic_store_explicit(&step->caller, (uint32_t)(next - all->steps) + 1,
+				      memory_order_release);
 	return next;
 }
 
@@ -169,199 +172,81 @@ static bool is_there(uintptr_t frame)
 	return true;
 }
 
+/* Registers of a function that waits for the one it called. */
+struct registers {
+	uintptr_t pc; /* where that one will return to */
+	uintptr_t sp;
+	uintptr_t bp;
+	const uintptr_t *bp_slot; /* where bp was read; NULL: that is among the reads already */
+};
+
+static uintptr_t read_word(struct native_reads *reads, uintptr_t address)
+{
+	reads->at[reads->count++] = (const uintptr_t *)address;
+	return word_at(address);
+}
+
+/* The frame of `at` depends on bp, and so on the word that this was read from. */
+static void need_bp(struct native_reads *reads, struct registers *at)
+{
+	if (at->bp_slot)
+		reads->at[reads->count++] = at->bp_slot;
+	at->bp_slot = NULL;
+}
+
 /* From a function's frame to its caller's.  False when it can't be right. */
-static bool leave(struct native_registers *at, const struct step *step, uintptr_t *bp_slot)
+static bool leave(struct registers *at, const struct step *step, struct native_reads *reads)
 {
 	uintptr_t base = step->kind == NATIVE_RULE_SP ? at->sp : at->bp;
 	uintptr_t frame = base + (uintptr_t)(intptr_t)step->cfa;
 	uintptr_t saved_bp = frame + (uintptr_t)(intptr_t)step->bp;
 
+	if (step->kind == NATIVE_RULE_BP)
+		need_bp(reads, at);
 	/* Frames only ever lie further out. */
 	if (frame <= at->sp || frame % sizeof(uintptr_t) || !is_there(frame))
 		return false;
 	if (step->bp_saved) {
-		if (saved_bp < at->sp || saved_bp >= frame)
+		if (saved_bp < at->sp || saved_bp >= frame || saved_bp % sizeof(uintptr_t))
 			return false;
 		at->bp = word_at(saved_bp);
-		*bp_slot = saved_bp;
+		at->bp_slot = (const uintptr_t *)saved_bp;
 	}
-	at->pc = word_at(frame - sizeof(uintptr_t));
+	at->pc = read_word(reads, frame - sizeof(uintptr_t));
 	at->sp = frame;
 	return true;
 }
 
-/* A walk under way: what it found that isn't of the old trail, innermost first. */
-struct walk {
-	struct steps *all;
-	struct native_trail *trail;
-	unsigned past; /* so many of the old trail's frames, from the outermost, may lie ahead */
-	unsigned count;
-	struct native_trail_frame found[NATIVE_STACK_MAX];
-};
-
-uint64_t native_trail_hash(const struct native_trail *trail, unsigned skip)
+bool native_walk(const uintptr_t *frame, struct native_stack *stack, struct native_reads *reads)
 {
-	unsigned count = trail->count > skip ? trail->count - skip : 0;
+	struct steps *all = table();
+	struct registers at = {.sp = (uintptr_t)(frame + 2), .bp = frame[0], .bp_slot = frame};
+	struct step *step;
 
-	return hash_mix(count ? trail->frames[count - 1].sum : 0, count);
+	stack->count = 0;
+	reads->count = 0;
+	if (!all)
+		return false;
+	at.pc = read_word(reads, (uintptr_t)(frame + 1));
+	step = find_step(all, at.pc);
+	while (step) {
+		stack->addresses[stack->count++] = at.pc;
+		if (step->kind == NATIVE_RULE_END || stack->count == NATIVE_STACK_MAX)
+			return true;
+		if (step->kind == NATIVE_RULE_NONE || !leave(&at, step, reads))
+			return false;
+		if (at.pc == 0)
+			return true;
+		step = next_step(all, step, at.pc);
+	}
+	return false;
 }
 
-static uint64_t add_to_sum(uint64_t sum, uintptr_t pc)
-{
-	return (sum + pc) * 0xd1342543de82ef95ull;
-}
-
-void native_trail_set(struct native_trail *trail, void *const *addresses, unsigned count)
+uint64_t native_stack_hash(const struct native_stack *stack)
 {
 	uint64_t sum = 0;
 
-	trail->count = count;
-	trail->whole = false;
-	for (unsigned i = 0; i < count; i++) {
-		uintptr_t pc = (uintptr_t)addresses[count - 1 - i];
-
-		sum = add_to_sum(sum, pc);
-		trail->frames[i] = (struct native_trail_frame){.at.pc = pc, .sum = sum};
-	}
-}
-
-/* What was found goes onto the outermost `kept` frames of the old trail. */
-static void join(struct walk *walk, unsigned kept, bool whole)
-{
-	struct native_trail *trail = walk->trail;
-	uint64_t sum = kept ? trail->frames[kept - 1].sum : 0;
-	bool needs_bp = kept && trail->frames[kept - 1].needs_bp;
-
-	for (unsigned i = walk->count; i-- > 0;) {
-		struct native_trail_frame *frame = &trail->frames[kept++];
-
-		*frame = walk->found[i];
-		sum = add_to_sum(sum, frame->at.pc);
-		needs_bp = walk->all->steps[frame->step].kind == NATIVE_RULE_BP ||
-			   (!frame->bp_slot && needs_bp);
-		frame->sum = sum;
-		frame->needs_bp = needs_bp;
-	}
-	trail->count = kept;
-	trail->whole = whole;
-}
-
-/* The registers are those of the innermost frame of the old trail that may lie ahead. */
-static bool is_on_trail(struct walk *walk, const struct native_registers *at)
-{
-	const struct native_trail_frame *frames = walk->trail->frames;
-	const struct native_trail_frame *next;
-
-	while (walk->past && frames[walk->past - 1].at.sp < at->sp)
-		walk->past--;
-	if (!walk->past)
-		return false;
-	next = &frames[walk->past - 1];
-	return next->at.sp == at->sp && next->at.pc == at->pc &&
-	       (!next->needs_bp || next->at.bp == at->bp);
-}
-
-/* From frame `i` of the old trail, known to be right, outwards as far as the stack agrees. */
-static unsigned follow(const struct native_trail_frame *frames, unsigned i)
-{
-	for (; i > 0; i--) {
-		const struct native_trail_frame *here = &frames[i], *next = &frames[i - 1];
-
-		if (word_at(next->at.sp - sizeof(uintptr_t)) != next->at.pc)
-			break;
-		if (next->needs_bp && here->bp_slot && word_at(here->bp_slot) != next->at.bp)
-			break;
-	}
-	return i;
-}
-
-/* Notes the frame that `at` is in; false when there is no room. */
-static bool note(struct walk *walk, const struct native_registers *at, const struct step *step)
-{
-	if (walk->count == NATIVE_STACK_MAX)
-		return false;
-	walk->found[walk->count++] =
-		(struct native_trail_frame){.at = *at, .step = (uint32_t)(step - walk->all->steps)};
-	return true;
-}
-
-/*
- * Notes the old trail's frames from the innermost that lies ahead to frame `last`, all but whose
- * unneeded bp are known to be right, and goes to that one.
- */
-static bool note_followed(struct walk *walk, unsigned last, struct native_registers *at)
-{
-	for (unsigned i = walk->past; i-- > last;) {
-		const struct native_trail_frame *frame = &walk->trail->frames[i];
-
-		at->pc = frame->at.pc;
-		at->sp = frame->at.sp;
-		if (!note(walk, at, &walk->all->steps[frame->step]))
-			return false;
-		if (i > last && frame->bp_slot) {
-			walk->found[walk->count - 1].bp_slot = frame->bp_slot;
-			at->bp = word_at(frame->bp_slot);
-		}
-	}
-	walk->past = last;
-	return true;
-}
-
-/* Walks until the old trail or the stack's end is reached; false when that can't be. */
-static bool find(struct walk *walk, struct native_registers at)
-{
-	struct step *step = find_step(walk->all, at.pc);
-
-	while (step) {
-		if (is_on_trail(walk, &at)) {
-			unsigned last = follow(walk->trail->frames, walk->past - 1);
-
-			if (last == 0 && walk->past + walk->count <= NATIVE_STACK_MAX) {
-				join(walk, walk->past, true);
-				return true;
-			}
-			if (!note_followed(walk, last, &at))
-				break;
-			step = &walk->all->steps[walk->trail->frames[last].step];
-		} else if (!note(walk, &at, step)) {
-			break;
-		}
-		if (step->kind == NATIVE_RULE_END) {
-			join(walk, 0, true);
-			return true;
-		}
-		if (step->kind == NATIVE_RULE_NONE ||
-		    !leave(&at, step, &walk->found[walk->count - 1].bp_slot))
-			return false;
-		if (at.pc == 0)
-			break;
-		step = next_step(walk->all, &walk->trail->callers[step - walk->all->steps], at.pc);
-	}
-	if (!step)
-		return false;
-	join(walk, 0, false);
-	return true;
-}
-
-static void walk_once(struct native_registers from, struct native_trail *trail)
-{
-	unsigned long long unloads = native_loader_unloads();
-	struct walk walk;
-
-	walk.all = table();
-	walk.trail = trail;
-	walk.past = trail->whole && trail->unloads == unloads ? trail->count : 0;
-	walk.count = 0;
-	trail->whole = false;
-	trail->unloads = unloads;
-	trail->count = walk.all && find(&walk, from) ? trail->count : 0;
-}
-
-bool native_walk(struct native_registers from, struct native_trail *trail)
-{
-	walk_once(from, trail);
-	/* Seen on the way: what was walked by then went by old rules. */
-	if (trail->unloads != native_loader_unloads())
-		walk_once(from, trail);
-	return trail->count > 0;
+	for (unsigned i = 0; i < stack->count; i++)
+		sum = (sum + stack->addresses[i]) * 0xd1342543de82ef95ull;
+	return hash_mix(sum, stack->count);
 }

@@ -9,10 +9,6 @@
 
 #include "tracer/banned.h"
 
-/* The linker's names for where this library begins and ends. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
 /* Written by stack_attach(), read-only then. */
 static bool native_ready;
 
@@ -29,24 +25,7 @@ bool stack_native_ready(void)
 	return native_ready;
 }
 
-static bool is_ours(const void *address)
-{
-	return (const char *)address >= __ehdr_start && (const char *)address < _end;
-}
-
-static void capture_native(struct stack *stack)
-{
-	unsigned count = native_stack_walk(&stack->native);
-	unsigned ours = 0;
-
-	while (ours < count && is_ours(native_trail_address(&stack->native, ours)))
-		ours++;
-	stack->native_skip = ours;
-	stack->kind = STACK_NATIVE;
-	stack->hash = native_trail_hash(&stack->native, ours);
-}
-
-void stack_capture(struct stack *stack)
+void stack_capture(struct stack *stack, const uintptr_t *frame)
 {
 	enum python_stack_state state = PYTHON_STACK_NONE;
 
@@ -63,8 +42,11 @@ void stack_capture(struct stack *stack)
 		return;
 	}
 	stack->backward = state == PYTHON_STACK_EMPTY;
-	if (native_ready)
-		capture_native(stack);
+	if (!native_ready)
+		return;
+	stack->kind = STACK_NATIVE;
+	stack->frame = frame;
+	stack->hash = native_stack_recognise(frame, &stack->native);
 }
 
 static gpuleak_string_id text(const char *string)
@@ -102,42 +84,49 @@ static uint32_t native_frame(const void *address)
 	return trace_frame(&written, address);
 }
 
-static uint32_t depth_of(const struct stack *stack)
-{
-	switch (stack->kind) {
-	case STACK_PYTHON:
-		return stack->python.depth;
-	case STACK_NATIVE:
-		return stack->native.count - stack->native_skip;
-	default:
-		return 0;
-	}
-}
-
-static uint32_t write_frame(const struct stack *stack, uint32_t i, bool *hidden)
-{
-	*hidden = false;
-	return stack->kind == STACK_PYTHON
-		       ? python_frame(stack, i, hidden)
-		       : native_frame(native_trail_address(&stack->native, stack->native_skip + i));
-}
-
-bool stack_write(const struct stack *stack, uint32_t *word, uint64_t *key)
+static bool write_python(const struct stack *stack, uint32_t *word, uint64_t *key)
 {
 	uint32_t frames[PYTHON_STACK_MAX];
 	uint32_t count = 0;
-	uint32_t depth = depth_of(stack);
-	bool cut = stack->kind == STACK_PYTHON && stack->python.cut;
 
-	for (uint32_t i = 0; i < depth && count < PYTHON_STACK_MAX; i++) {
+	for (uint32_t i = 0; i < stack->python.depth; i++) {
 		bool hidden;
 
-		frames[count] = write_frame(stack, i, &hidden);
+		frames[count] = python_frame(stack, i, &hidden);
 		if (hidden)
 			continue;
 		if (frames[count] == GPULEAK_SITE_NONE)
 			return false;
 		count++;
 	}
-	return trace_stack(frames, count, cut ? GPULEAK_STACK_CUT : 0, word, key);
+	return trace_stack(frames, count, stack->python.cut ? GPULEAK_STACK_CUT : 0, word, key);
+}
+
+/* Only now are the addresses wanted: the walk that recognised the stack kept none. */
+static bool write_native(const struct stack *stack, uint32_t *word, uint64_t *key)
+{
+	struct native_stack native;
+	uint32_t frames[NATIVE_STACK_MAX];
+
+	native_stack_walk(stack->frame, &native);
+	for (uint32_t i = 0; i < native.count; i++) {
+		frames[i] = native_frame((const void *)native.addresses[i]);
+		if (frames[i] == GPULEAK_SITE_NONE)
+			return false;
+	}
+	return trace_stack(frames, native.count, 0, word, key);
+}
+
+bool stack_write(const struct stack *stack, uint32_t *word, uint64_t *key)
+{
+	const uint32_t none = 0;
+
+	switch (stack->kind) {
+	case STACK_PYTHON:
+		return write_python(stack, word, key);
+	case STACK_NATIVE:
+		return write_native(stack, word, key);
+	default:
+		return trace_stack(&none, 0, 0, word, key);
+	}
 }

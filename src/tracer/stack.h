@@ -23,10 +23,10 @@ enum stack_kind {
 struct stack {
 	uint64_t hash; /* of addresses: good while no code object of the stack dies */
 	enum stack_kind kind;
-	bool backward;	      /* a thread that Python knows, without Python frames: autograd's */
-	unsigned native_skip; /* this library's own frames at the innermost end */
-	struct native_trail native;
+	bool backward;		/* a thread that Python knows, without Python frames: autograd's */
+	const uintptr_t *frame; /* of the hook: native stacks begin at its caller */
 	struct python_stack python;
+	struct native_memo native;
 };
 
 /* Find what walks stacks.  Looks up symbols: from the constructor, or another safe moment. */
@@ -35,8 +35,11 @@ void stack_attach(void);
 /* Native stacks can be had. */
 bool stack_native_ready(void);
 
-/* The calling thread's stack, not resolved. */
-void stack_capture(struct stack *stack);
+/*
+ * The calling thread's stack, not resolved.  `frame` is the __builtin_frame_address(0) of the
+ * hook, and good until that returns.
+ */
+void stack_capture(struct stack *stack, const uintptr_t *frame);
 
 /*
  * Resolve a stack just captured in this call and write it to the trace: `*word` in

@@ -1,10 +1,15 @@
-/* Our own walk over native frames finds what libunwind finds, frame by frame. */
+/*
+ * Our own walk over native frames finds what libunwind finds, frame by frame, and a stack is
+ * recognised as what it is and no other.
+ */
 #include "tracer/native_walk.h"
 
 #include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#include "tracer/native_memo.h"
 
 #include "test.h"
 
@@ -19,30 +24,38 @@ enum {
 #endif
 
 static int (*unwind)(void **addresses, int size);
-static _Thread_local struct native_trail trail; /* of walk after walk, as in the tracer */
-static unsigned compared;
+static _Thread_local struct native_memo memo; /* of walk after walk, as in the tracer */
+static unsigned compared, recognised;
 
 #define NOINLINE __attribute__((noinline))
+
+/* The memo knows the stack by its hash, or keeps it. */
+static void recognise(const uintptr_t *frame, const struct native_reads *reads, uint64_t hash)
+{
+	uint64_t found = 0;
+
+	if (native_memo_find(&memo, frame, &found))
+		recognised++;
+	else
+		native_memo_keep(&memo, frame, reads, hash);
+	EXPECT(native_memo_find(&memo, frame, &found));
+	EXPECT_U64(found, hash);
+}
 
 /* Compares the two from here on; the innermost address differs, as it is in this function. */
 static NOINLINE void compare(void)
 {
 	const uintptr_t *frame = __builtin_frame_address(0);
-	struct native_registers from = {
-		.bp = frame[0], .pc = frame[1], .sp = (uintptr_t)(frame + 2)};
 	void *theirs[1 + NATIVE_STACK_MAX];
 	unsigned expected = (unsigned)unwind(theirs, 1 + NATIVE_STACK_MAX) - 1;
-	struct native_trail fresh = {0}, known;
+	struct native_stack stack;
+	struct native_reads reads;
 
-	EXPECT(native_walk(from, &trail) && native_walk(from, &fresh));
-	EXPECT_U64(trail.count, expected);
-	for (unsigned i = 0; i < expected && i < trail.count; i++)
-		EXPECT_U64((uintptr_t)native_trail_address(&trail, i), (uintptr_t)theirs[i + 1]);
-	native_trail_set(&known, theirs + 1, expected);
-	for (unsigned skip = 0; skip < 3; skip++) {
-		EXPECT_U64(native_trail_hash(&trail, skip), native_trail_hash(&fresh, skip));
-		EXPECT_U64(native_trail_hash(&trail, skip), native_trail_hash(&known, skip));
-	}
+	EXPECT(native_walk(frame, &stack, &reads));
+	EXPECT_U64(stack.count, expected);
+	for (unsigned i = 0; i < expected && i < stack.count; i++)
+		EXPECT_U64(stack.addresses[i], (uintptr_t)theirs[i + 1]);
+	recognise(frame, &reads, native_stack_hash(&stack));
 	compared++;
 }
 
@@ -138,7 +151,7 @@ static NOINLINE int follow_path(const char *path)
 }
 
 /*
- * Walks that agree with the last one in their innermost frames, their outermost or in between,
+ * Stacks that agree with an earlier one in their innermost frames, their outermost or in between,
  * and differ in a caller at the same depth.
  */
 static void run_random_paths(void)
@@ -154,10 +167,8 @@ static void run_random_paths(void)
 		unsigned length = 4 + (unsigned)rand_r(&seed) % (LONGEST - 3);
 
 		path[(unsigned)rand_r(&seed) % LONGEST] = (char)('a' + rand_r(&seed) % 12);
-		if (i % 3 == 0)
-			follow_path(path + LONGEST - length);
-		else
-			follow_path(path);
+		for (volatile unsigned times = 0; times < 1 + i % 2; times++)
+			follow_path(i % 3 ? path : path + LONGEST - length);
 	}
 }
 
@@ -186,6 +197,8 @@ int main(void)
 	}
 	run_all();
 	run_random_paths();
-	EXPECT(compared > 4000);
+	EXPECT(compared > 5000);
+	EXPECT(recognised >= 2000);	       /* each path that came twice in a row */
+	EXPECT(recognised < compared * 2 / 3); /* a path that is new isn't one known */
 	return test_result();
 }

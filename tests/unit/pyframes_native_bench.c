@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-static struct native_trail trail;
+static struct native_memo memo;
 static volatile uint64_t sink;
 
 static double now_ns(void)
@@ -30,20 +30,20 @@ static void time_walk(unsigned depth)
 		ROUNDS = 20000
 	};
 	double best = 1e18;
-	unsigned count = 0;
+	struct native_stack stack;
 
+	native_stack_walk(__builtin_frame_address(0), &stack);
 	for (unsigned turn = 0; turn < 10; turn++) {
 		double start = now_ns();
 
 		for (unsigned i = 0; i < ROUNDS; i++) {
-			count = native_stack_walk(&trail);
-			sink += native_trail_hash(&trail, 0);
+			sink += native_stack_recognise(__builtin_frame_address(0), &memo);
 		}
 		start = (now_ns() - start) / ROUNDS;
 		best = start < best ? start : best;
 	}
-	printf("%3u calls deep, %3u frames: %6.1f ns, %4.1f a frame\n", depth, count, best,
-	       best / count);
+	printf("%3u calls deep, %3u frames: %6.1f ns, %4.1f a frame\n", depth, stack.count, best,
+	       best / stack.count);
 }
 
 __attribute__((noinline)) static void deeper(unsigned depth, unsigned wanted)
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	}
 	printf("opening libunwind: %.1f us\n", (now_ns() - start) / 1000);
 	start = now_ns();
-	native_stack_walk(&trail);
+	native_stack_recognise(__builtin_frame_address(0), &memo);
 	printf("a thread's first walk: %.1f us\n", (now_ns() - start) / 1000);
 	deeper(0, 0);
 	deeper(0, 15);

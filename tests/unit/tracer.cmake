@@ -13,7 +13,7 @@ gpuleak_unit_test(tracer_claim tracer_claim.c ${tracer}/output_claim.c ${tracer}
 gpuleak_unit_test(trace_layout trace_layout.c LIBS gpuleak_trace)
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  gpuleak_unit_test(native_walk native_walk.c ${tracer}/native_walk.c ${tracer}/native_bytes.c ${tracer}/native_cfi.c
+  gpuleak_unit_test(native_walk native_walk.c ${tracer}/native_walk.c ${tracer}/native_memo.c ${tracer}/native_bytes.c ${tracer}/native_cfi.c
     ${tracer}/native_loader.c ${tracer}/native_modules.c ${tracer}/native_symbols.c ${tracer}/native_elf.c
     ${tracer}/python_probe.c ${tracer}/memory.c LIBS ${CMAKE_DL_LIBS})
 endif()
