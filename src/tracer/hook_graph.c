@@ -112,7 +112,7 @@ EXPORT cudaError_t cudaGraphInstantiateWithFlags(void **executable, void *graph,
 }
 
 /* A backward pass that replays a graph of its own (make_graphed_callables) ends by itself. */
-static void note_launch(const void *executable)
+static void note_launch(const void *executable, const uintptr_t *frame)
 {
 	struct graphs_steps steps;
 	struct stack *stack;
@@ -127,7 +127,7 @@ static void note_launch(const void *executable)
 		return;
 	stack = thread_stack();
 	if (stack) {
-		stack_capture(stack);
+		stack_capture(stack, frame);
 		steps_replayed(stack);
 	}
 }
@@ -141,7 +141,7 @@ EXPORT cudaError_t cudaGraphLaunch(void *executable, void *stream)
 		return cudaErrorSharedObjectSymbolNotFound;
 	error = real(executable, stream);
 	if (tracer_enter() && error == cudaSuccess && tracer_recording())
-		note_launch(executable);
+		note_launch(executable, __builtin_frame_address(0));
 	tracer_leave();
 	return error;
 }
