@@ -84,11 +84,13 @@ static void point_into(const struct gpuleak_file_header *header)
 
 /*
  * Have the ring's pages in memory before the first event: a fault on each costs a
- * hook more than all else it does.  Older kernels fault as they go.
+ * hook more than all else it does.  Older kernels fault as they go.  The others come one
+ * by one: with a large read-ahead, as of RAID, a fault fills megabytes with zeros.
  */
-static void populate_ring(void)
+static void prepare_pages(void)
 {
 	madvise(trace.ring, trace.ring_pages * sizeof(*trace.ring), MADV_POPULATE_WRITE);
+	madvise(trace.file.bytes, trace.file.size, MADV_RANDOM);
 }
 
 bool trace_writer_init(struct output_file *file, uint64_t ring)
@@ -108,7 +110,7 @@ bool trace_writer_init(struct output_file *file, uint64_t ring)
 	trace.state->strings_used = 4; /* id 0 is nothing */
 	trace.state->stacks_used = 2;  /* word 0 is the empty stack */
 	memcpy(trace.file.bytes, &header, sizeof(header));
-	populate_ring();
+	prepare_pages();
 	return true;
 }
 
