@@ -12,8 +12,8 @@ enum {
 	FIRST_BITS = 9, /* compact: each block costs a cache line that PyTorch pushed out */
 	LAST_BITS = 28,
 	ADDRESS_SHIFT = 8, /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
-	MOVES = 8,	   /* old slots looked at per call: done before `now` is half full */
-	RETURNED = 1 << 15 /* old slots given back at a time: whole pages of theirs */
+	MOVES = 4,	   /* old slots looked at per call: done before `now` is half full */
+	RETURNED = 1 << 13 /* old slots given back at a time: whole pages of theirs */
 };
 
 static size_t slots_size(const struct block_slots *table)
@@ -69,6 +69,16 @@ static bool take_from(struct block_slots *table, uint64_t address, struct block 
 	*block = table->slots[i];
 	close_gap(table, i);
 	return true;
+}
+
+/*
+ * From an old table.  Slots that were passed are empty, and so nothing whose home is one of
+ * them is left: a look would have the kernel map what was given back.
+ */
+static bool take_old(struct block_table *table, uint64_t address, struct block *block)
+{
+	return table->old.slots && home(&table->old, address) >= table->moved &&
+	       take_from(&table->old, address, block);
 }
 
 /* Give the emptied front of the old slots back bit by bit: all at once takes too long. */
@@ -128,7 +138,7 @@ bool blocks_put(struct block_table *table, const struct block *block, struct blo
 	replaced->address = 0;
 	if ((!table->now.slots || table->count >= 1u << (table->now.bits - 1)) && !grow(table))
 		return false;
-	if (take_from(&table->old, block->address, replaced))
+	if (take_old(table, block->address, replaced))
 		table->count--;
 	i = find(&table->now, block->address);
 	if (table->now.slots[i].address)
@@ -143,7 +153,7 @@ bool blocks_put(struct block_table *table, const struct block *block, struct blo
 
 bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
 {
-	if (!take_from(&table->now, address, block) && !take_from(&table->old, address, block))
+	if (!take_from(&table->now, address, block) && !take_old(table, address, block))
 		return false;
 	table->count--;
 	if (table->old.slots)

@@ -1,7 +1,8 @@
 #include "tracer/map.h"
 
+#include <errno.h>
 #include <stddef.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "tracer/memory.h"
 
@@ -10,7 +11,8 @@
 enum {
 	FIRST_BITS = 8,
 	LAST_BITS = 28,
-	COPIES = 8 /* old slots looked at per put: done before `now` is half full */
+	COPIES = 8,	   /* old slots looked at per put: done before `now` is half full */
+	RETURNED = 1 << 13 /* old slots given back at a time: whole pages of theirs */
 };
 
 static size_t slots_size(const struct map_slots *table)
@@ -24,17 +26,32 @@ static void drop_old(struct map *map)
 	map->old.slots = NULL;
 }
 
-/* The old slots are left as they were: what stands in both is newer in `now`. */
+/* Give the copied front of the old slots back bit by bit: all at once takes too long. */
+static void give_back(const struct map *map)
+{
+	size_t size = RETURNED * sizeof(struct map_slot);
+	int saved = errno;
+
+	if (map->copied % RETURNED)
+		return;
+	madvise(map->old.slots + map->copied - RETURNED, size, MADV_DONTNEED);
+	errno = saved;
+}
+
+/* Slots behind `copied` are left as they were: what stands in both is newer in `now`. */
 static void copy_some(struct map *map)
 {
 	for (unsigned i = 0; i < COPIES && map->old.slots; i++) {
 		const struct map_slot *from = &map->old.slots[map->copied++];
-		struct map_slot *into = map_find(&map->now, map_key(from->key));
+		struct map_slot *into;
 
-		if (from->key && !into->key) {
-			*into = *from;
-			map->count++;
+		if (map_slot_used(map, from)) {
+			into = map_find(map, &map->now, from->key, map_home(&map->now, from->key));
+			map->count += !map_slot_used(map, into);
+			if (!map_slot_used(map, into))
+				*into = *from;
 		}
+		give_back(map);
 		if (map->copied == 1u << map->old.bits)
 			drop_old(map);
 	}
@@ -63,19 +80,16 @@ bool map_put(struct map *map, uint64_t hash, uint32_t value)
 
 	if ((!map->now.slots || map->count >= 1u << (map->now.bits - 1)) && !map_grow(map))
 		return false;
-	slot = map_find(&map->now, key);
-	if (!slot->key)
+	slot = map_find(map, &map->now, key, map_home(&map->now, key));
+	if (!map_slot_used(map, slot))
 		map->count++;
-	slot->key = key;
-	slot->value = value;
+	*slot = (struct map_slot){key, value, map->filling};
 	copy_some(map);
 	return true;
 }
 
 void map_clear(struct map *map)
 {
-	drop_old(map);
-	if (map->now.slots)
-		memset(map->now.slots, 0, slots_size(&map->now));
+	map->filling++;
 	map->count = 0;
 }

@@ -15,7 +15,7 @@
 struct map_slot {
 	uint64_t key; /* 0: empty */
 	uint32_t value;
-	uint32_t unused;
+	uint32_t filling; /* of the map, when it was put; of an earlier one: empty */
 };
 
 /* 1 << bits slots. */
@@ -28,7 +28,8 @@ struct map {
 	struct map_slots now; /* at most half full */
 	struct map_slots old; /* after growing, until all of it is copied: up to `copied` */
 	uint32_t copied;
-	uint32_t count; /* entries of `now` */
+	uint32_t count;	  /* entries of `now` */
+	uint32_t filling; /* how often it was emptied */
 };
 
 enum {
@@ -40,16 +41,34 @@ static inline uint64_t map_key(uint64_t hash)
 	return hash ? hash : 1;
 }
 
-/* Where `key` is, or the free slot that ends the search for it. */
-static inline struct map_slot *map_find(const struct map_slots *table, uint64_t key)
+/* Fibonacci hashing: the high bits of the product are well mixed. */
+static inline uint32_t map_home(const struct map_slots *table, uint64_t key)
+{
+	return (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - table->bits));
+}
+
+static inline bool map_slot_used(const struct map *map, const struct map_slot *slot)
+{
+	return slot->key && slot->filling == map->filling;
+}
+
+/* Where `key` is, or the free slot that ends the search for it; from slot `i` on. */
+static inline struct map_slot *map_find(const struct map *map, const struct map_slots *table,
+					uint64_t key, uint32_t i)
 {
 	uint32_t mask = (1u << table->bits) - 1;
-	/* Fibonacci hashing: the high bits of the product are well mixed. */
-	uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> (64 - table->bits));
 
-	while (table->slots[i].key && table->slots[i].key != key)
+	while (map_slot_used(map, &table->slots[i]) && table->slots[i].key != key)
 		i = (i + 1) & mask;
 	return &table->slots[i];
+}
+
+/* Slots up to `copied` may have been given back; nothing is ever taken out of those behind. */
+static inline struct map_slot *map_find_old(const struct map *map, uint64_t key)
+{
+	uint32_t home = map_home(&map->old, key);
+
+	return map_find(map, &map->old, key, home < map->copied ? map->copied : home);
 }
 
 /* The number under `hash`, or MAP_MISSING. */
@@ -60,16 +79,16 @@ static inline uint32_t map_get(const struct map *map, uint64_t hash)
 
 	if (!map->now.slots)
 		return MAP_MISSING;
-	slot = map_find(&map->now, key);
-	if (!slot->key && map->old.slots)
-		slot = map_find(&map->old, key);
-	return slot->key ? slot->value : MAP_MISSING;
+	slot = map_find(map, &map->now, key, map_home(&map->now, key));
+	if (!map_slot_used(map, slot) && map->old.slots)
+		slot = map_find_old(map, key);
+	return map_slot_used(map, slot) ? slot->value : MAP_MISSING;
 }
 
 /* False when there is no memory to grow into; the map is as it was. */
 bool map_put(struct map *map, uint64_t hash, uint32_t value);
 
-/* Empty it, keeping the memory. */
+/* Empty it at once, however large it is, keeping the memory. */
 void map_clear(struct map *map);
 
 #endif

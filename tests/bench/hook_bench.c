@@ -3,13 +3,15 @@
  *
  *   hook_bench pairs      ns that recording adds to an allocation and its free
  *   hook_bench devices    the same on one thread, and on each of two threads with a device each
- *   hook_bench grow N     the longest single call while N blocks come to live, ns of CPU time
+ *   hook_bench grow N     the longest single call while N blocks come to live, while they are
+ *                         freed, while N/10 new sites come, and the longest first touch of a page
  *   hook_bench events N   N events, then the time (CLOCK_MONOTONIC, ns) at which it calls exit()
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "gpuleak/gpuleak.h"
@@ -19,6 +21,7 @@
 
 #pragma weak gpuleak_pause
 #pragma weak gpuleak_resume
+#pragma weak gpuleak_step
 
 enum {
 	PAIRS = 20000,
@@ -143,20 +146,60 @@ static void devices(void)
 	printf("{\"alone_ns\": %.1f, \"together_ns\": %.1f}\n", alone, together);
 }
 
-static void grow(unsigned count)
+static void take_block(unsigned i)
+{
+	site_call(i % SITES, take, &(struct request){0, address_of(i)});
+}
+
+static void give_block(unsigned i)
+{
+	fake_free_at(0, address_of(i), 512);
+}
+
+static void take_at_new_site(unsigned i)
+{
+	site_call(0x10000000 + i, take, &(struct request){1, address_of(i)});
+}
+
+static char *pages;
+
+static void touch_page(unsigned i)
+{
+	pages[(size_t)i * 4096] = 1;
+}
+
+/* ns of CPU time of the longest of so many calls. */
+static unsigned long long longest(void (*call)(unsigned i), unsigned count)
 {
 	uint64_t longest = 0;
 
-	fill(0, SITES);
 	for (unsigned i = 0; i < count; i++) {
-		struct request request = {0, address_of(i)};
 		uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID), spent;
 
-		site_call(i % SITES, take, &request);
+		call(i);
 		spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 		longest = spent > longest ? spent : longest;
 	}
-	printf("{\"longest_ns\": %llu}\n", (unsigned long long)longest);
+	return longest;
+}
+
+/* Each table grows: of the blocks, of frees that wait for a mark, of sites.  Control: a page. */
+static void grow(unsigned count)
+{
+	size_t size = (size_t)count / 16 * 4096;
+	unsigned long long blocks, frees, sites, page;
+
+	pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return;
+	page = longest(touch_page, count / 16);
+	fill(0, SITES);
+	blocks = longest(take_block, count);
+	gpuleak_step();
+	frees = longest(give_block, count);
+	sites = longest(take_at_new_site, count / 10);
+	printf("{\"blocks_ns\": %llu, \"frees_ns\": %llu, \"sites_ns\": %llu, \"page_ns\": %llu}\n",
+	       blocks, frees, sites, page);
 }
 
 static void events(unsigned count)
