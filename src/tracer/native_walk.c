@@ -14,7 +14,8 @@
 enum {
 	INDEX_BITS = 14,
 	INDEX_SIZE = 1 << INDEX_BITS,
-	STEPS = NATIVE_STEPS /* at most three quarters of the index */
+	STEPS = NATIVE_STEPS, /* at most three quarters of the index */
+	GUESS_EVERY = 16      /* wrong guesses of a thread for each that it corrects */
 };
 
 /* What is known of one return address; written once, but for `caller` and `unloads`. */
@@ -22,7 +23,7 @@ struct step {
 	uintptr_t pc;
 	int32_t cfa;
 	int32_t bp;
-	_Atomic(uint32_t) caller;  /* step of the caller seen last, from 1: a guess */
+	_Atomic(uint32_t) caller;  /* step of a caller seen lately, from 1: a guess */
 	_Atomic(uint32_t) unloads; /* when it was known to be right: the lower bits */
 	uint8_t kind;		   /* enum native_rule_kind */
 	bool bp_saved;
@@ -137,7 +138,21 @@ static struct step *find_step(struct steps *all, uintptr_t pc)
 	}
 }
 
-/* The caller's step: the one seen last time if it is right, else by look-up. */
+/*
+ * A wrong guess is corrected now and then: threads on different devices share the guesses,
+ * and each store takes the line from all others.
+ */
+static void guess_caller(struct steps *all, struct step *step, uint32_t guess,
+			 const struct step *caller)
+{
+	static _Thread_local uint32_t wrong __attribute__((tls_model("initial-exec")));
+
+	if (!guess || wrong++ % GUESS_EVERY == 0)
+		atomic_store_explicit(&step->caller, (uint32_t)(caller - all->steps) + 1,
+				      memory_order_release);
+}
+
+/* The caller's step: the guess if it is right, else by look-up. */
 static struct step *next_step(struct steps *all, struct step *step, uintptr_t pc)
 {
 	uint32_t guess = atomic_load_explicit(&step->caller, memory_order_acquire);
@@ -147,8 +162,7 @@ static struct step *next_step(struct steps *all, struct step *step, uintptr_t pc
 		return next;
 	next = find_step(all, pc);
 	if (next)
-		atomic_store_explicit(&step->caller, (uint32_t)(next - all->steps) + 1,
-				      memory_order_release);
+		guess_caller(all, step, guess, next);
 	return next;
 }
 

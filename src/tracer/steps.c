@@ -152,7 +152,8 @@ void steps_replayed(const struct stack *stack)
 
 void steps_free(void)
 {
-	turns_freed();
+	if (!settings.steps_given)
+		turns_freed();
 }
 
 EXPORT void gpuleak_step(void)

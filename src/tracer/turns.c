@@ -39,14 +39,14 @@ struct seen {
 	uint32_t count;
 	uint32_t class;	 /* enum stack_class */
 	uint32_t module; /* frame that calls the innermost module, or NO_MODULE */
-	uint64_t freed;	 /* blocks, when it came latest */
+	uint64_t freed;	 /* when it came latest */
 	bool class_known;
 	bool regular; /* its latest two gaps are alike */
 };
 
 static pthread_mutex_t turns_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All guarded by turns_lock, but for `freed`. */
+/* All guarded by turns_lock, but for `freed_lately`. */
 static struct seen table[STACKS];
 static uint32_t used;
 static uint64_t now; /* allocations */
@@ -54,9 +54,12 @@ static struct seen *lead;
 static uint64_t lead_gap;     /* its longest */
 static bool go_on;	      /* a lead of an earlier phase counted turns: the next one counts on */
 static uint32_t turns_before; /* ... so many */
-static uint64_t last_freed;   /* blocks, when time made the last mark */
+static uint64_t last_freed;   /* `freed`, when time made the last mark */
 static uint64_t last_time;    /* when time made the last mark */
-static _Atomic(uint64_t) freed;
+static uint64_t freed;	      /* rises when something was freed */
+
+/* Something was since `freed` rose.  Seldom written: threads on different devices share it. */
+static _Atomic(bool) freed_lately;
 
 void turns_forget(void)
 {
@@ -67,12 +70,21 @@ void turns_forget(void)
 	lead = NULL;
 	go_on = false;
 	turns_before = 0;
-	last_freed = atomic_load(&freed);
+	last_freed = freed;
 }
 
 void turns_freed(void)
 {
-	atomic_fetch_add_explicit(&freed, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&freed_lately, memory_order_relaxed))
+		atomic_store_explicit(&freed_lately, true, memory_order_relaxed);
+}
+
+/* Caller holds turns_lock. */
+static uint64_t freed_until_now(void)
+{
+	if (atomic_exchange_explicit(&freed_lately, false, memory_order_relaxed))
+		freed++;
+	return freed;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -173,7 +185,7 @@ static struct seen *find(const struct stack *stack)
 /* It comes again only if something was freed since it came: a turn leaves less than all. */
 static struct seen *note(const struct stack *stack)
 {
-	uint64_t freed_now = atomic_load_explicit(&freed, memory_order_relaxed);
+	uint64_t freed_now = freed_until_now();
 	struct seen *seen = find(stack);
 	uint64_t gap = now - seen->last;
 
@@ -256,7 +268,7 @@ static bool count_time(struct turns_turn *turn)
 {
 	uint64_t when = trace_now();
 
-	uint64_t freed_now = atomic_load_explicit(&freed, memory_order_relaxed);
+	uint64_t freed_now = freed_until_now();
 
 	if (when < time_patience || when - last_time < time_step || freed_now == last_freed)
 		return false;

@@ -27,7 +27,9 @@ enum {
 	PAIRS = 20000,
 	ROUNDS = 31,
 	LIVE = 700, /* blocks, as a training has */
-	SITES = 50
+	SITES = 50,
+	PRIVATE_WORDS = 1024,
+	PRIVATE_STEPS = 25
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -93,13 +95,36 @@ static double added(int device)
 	return best[1] - best[0];
 }
 
-static void *best_of_rounds(void *device)
+/* As long as a pair, in memory of the thread's own: what two threads cost each other on this
+ * machine. */
+static double time_private(int device)
 {
+	static uint64_t words[FAKE_DEVICES][PRIVATE_WORDS] __attribute__((aligned(4096)));
+	uint64_t *own = words[device], at = 1;
+	uint64_t start = now_ns(CLOCK_MONOTONIC);
+
+	for (unsigned i = 0; i < PAIRS; i++) {
+		for (unsigned j = 0; j < PRIVATE_STEPS; j++) {
+			at = at * 0x9e3779b97f4a7c15ull + own[at >> 54];
+			own[at >> 54] = at;
+		}
+	}
+	return (double)(now_ns(CLOCK_MONOTONIC) - start) / PAIRS;
+}
+
+struct work {
+	int device;
+	double (*time)(int device);
+};
+
+static void *best_of_rounds(void *data)
+{
+	const struct work *work = data;
 	double *best = malloc(sizeof(*best));
 
 	*best = 1e18;
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		double ns = time_pairs((int)(intptr_t)device);
+		double ns = work->time(work->device);
 
 		if (ns < *best)
 			*best = ns;
@@ -108,13 +133,16 @@ static void *best_of_rounds(void *device)
 }
 
 /* The slowest of so many threads, each on a device of its own. */
-static double on_threads(unsigned count)
+static double on_threads(unsigned count, double (*time)(int device))
 {
 	pthread_t threads[FAKE_DEVICES];
+	struct work work[FAKE_DEVICES];
 	double slowest = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		pthread_create(&threads[i], NULL, best_of_rounds, (void *)(intptr_t)i);
+	for (unsigned i = 0; i < count; i++) {
+		work[i] = (struct work){(int)i, time};
+		pthread_create(&threads[i], NULL, best_of_rounds, &work[i]);
+	}
 	for (unsigned i = 0; i < count; i++) {
 		void *result;
 		double *ns;
@@ -136,14 +164,18 @@ static void pairs(void)
 
 static void devices(void)
 {
-	double alone, together;
+	double alone, together, control_alone, control_together;
 
 	fill(0, LIVE);
 	fill(1, LIVE);
-	on_threads(2);
-	alone = on_threads(1);
-	together = on_threads(2);
-	printf("{\"alone_ns\": %.1f, \"together_ns\": %.1f}\n", alone, together);
+	on_threads(2, time_pairs);
+	alone = on_threads(1, time_pairs);
+	together = on_threads(2, time_pairs);
+	control_alone = on_threads(1, time_private);
+	control_together = on_threads(2, time_private);
+	printf("{\"alone_ns\": %.1f, \"together_ns\": %.1f, \"control_alone_ns\": %.1f, "
+	       "\"control_together_ns\": %.1f}\n",
+	       alone, together, control_alone, control_together);
 }
 
 static void take_block(unsigned i)
@@ -222,13 +254,13 @@ int main(int argc, char **argv)
 	fake_c10_quiet = true;
 	if (strcmp(what, "events") == 0) {
 		events(count);
+	} else if (strcmp(what, "devices") == 0) {
+		devices(); /* untraced as well: another control */
 	} else if (!gpuleak_pause || !gpuleak_resume) {
 		fprintf(stderr, "hook_bench: the tracer is not loaded\n");
 		return 2;
 	} else if (strcmp(what, "pairs") == 0) {
 		pairs();
-	} else if (strcmp(what, "devices") == 0) {
-		devices();
 	} else if (strcmp(what, "grow") == 0) {
 		grow(count);
 	} else {

@@ -67,9 +67,14 @@ def rows(bench: Bench, quick: bool) -> list:
     ends = bench.ends(10000 if quick else 1000000, 3 if quick else 15)
     pair, _, _ = bench.run("pairs")
     ratio = devices["together_ns"] / devices["alone_ns"]
+    control = devices["control_together_ns"] / devices["control_alone_ns"]
+    plain, _, _ = bench.run("devices", traced=False)
+    untraced = plain["together_ns"] / plain["alone_ns"]
     return [
         ("an allocation and its free, native stack of 8 frames", pair["pair_ns"], "ns", None),
         ("two threads on two devices, times one thread's pair", ratio, "x", 1.3),
+        ("control: two threads that share nothing", control, "x", None),
+        ("control: two threads on two devices, untraced", untraced, "x", None),
         ("longest call while 10^6 blocks come to live", grow["blocks_ns"] / 1e6, "ms", 0.2),
         ("longest call while they are freed within a step", grow["frees_ns"] / 1e6, "ms", 0.2),
         ("longest call while 10^5 sites come", grow["sites_ns"] / 1e6, "ms", 0.2),
