@@ -3,6 +3,7 @@
 # expect: LEAK
 # exit: 1
 # steps: 240
+# rate: 1638.4
 
 import torch
 from torch import nn
@@ -11,8 +12,8 @@ from torch import nn
 def new_adapter():
     return nn.ParameterList(
         [
-            nn.Parameter(torch.randn(256, 8, device="cuda") * 0.01),  # <- LEAK
-            nn.Parameter(torch.zeros(8, 256, device="cuda")),  # <- LEAK
+            nn.Parameter(torch.randn(256, 8, device="cuda") * 0.01),  # <- LEAK rate=409.6 period=20
+            nn.Parameter(torch.zeros(8, 256, device="cuda")),  # <- LEAK rate=409.6 period=20
         ]
     )
 
@@ -28,7 +29,7 @@ def train(swaps=12, steps=20):
             x = torch.randn(64, 256, device="cuda")
             loss = nn.functional.mse_loss(base(x) + x @ adapter[0] @ adapter[1], x)
             opt.zero_grad()
-            loss.backward()  # <- LEAK thread
+            loss.backward()  # <- LEAK thread rate=819.2 period=20
             opt.step()
         previous.append(adapter)
 

@@ -5,6 +5,8 @@ ever larger.
 # expect: LEAK
 # exit: 1
 # steps: 300
+# rate: 8192
+# uneven: a block of more than 1 MiB is not split to size
 
 import torch
 from torch import nn

@@ -9,6 +9,7 @@ cut that.
 # expect: LEAK
 # exit: 1
 # steps: 150
+# rate: 176640
 
 import torch
 from torch import nn
@@ -19,12 +20,12 @@ def train(steps=150):
     opt = torch.optim.SGD(net.parameters(), lr=1e-2)
 
     for _ in range(steps):
-        x, y = torch.randn(64, 128, device="cuda"), torch.randn(64, 16, device="cuda")  # <- LEAK
+        x, y = torch.randn(64, 128, device="cuda"), torch.randn(64, 16, device="cuda")  # <- LEAK rate=36864
         for p in net.parameters():
             if p.grad is not None:
                 p.grad.data.zero_()
-        loss = nn.functional.mse_loss(net(x), y)  # <- LEAK
-        loss.backward(create_graph=True)  # <- LEAK operation=AddmmBackward0
+        loss = nn.functional.mse_loss(net(x), y)  # <- LEAK rate=69632
+        loss.backward(create_graph=True)  # <- LEAK operation=AddmmBackward0 rate=70144
         norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()
         opt.step()
 

@@ -6,6 +6,7 @@ Its events are those of a leak, and the report says that it cannot know the boun
 # expect: LEAK
 # exit: 1
 # steps: 300
+# rate: 524288
 # bound: unknown
 
 import gc

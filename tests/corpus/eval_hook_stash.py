@@ -8,6 +8,7 @@ every 25 steps.
 # expect: LEAK
 # exit: 1
 # steps: 300
+# rate: 10485.76
 
 import torch
 from torch import nn
@@ -20,7 +21,7 @@ class ActivationStash:
         layer.register_full_backward_hook(self.take)
 
     def store(self, layer, inputs, output):
-        self.activations.append(inputs[0].detach().half())  # <- LEAK
+        self.activations.append(inputs[0].detach().half())  # <- LEAK rate=10485.76 period=25
 
     def take(self, layer, grad_input, grad_output):
         self.activations.pop()

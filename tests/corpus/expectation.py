@@ -5,9 +5,9 @@ Lines of their own, anywhere in the program:
     # expect: LEAK              verdict of device 0; several that are right: SAWTOOTH|NOISY
     # exit: 1                   exit code of gpuleak-report
     # steps: 200                marks in the trace
-    # rate: 512                 bytes per step of the device, within 2 %; what allocated grows by
-    #                           in the second half of the run is within 1 % of the report's rate
-    # uneven: why               ... but it isn't in this program
+    # rate: 512                 bytes per step of the device, within 2 %
+    # uneven: why               the report's rate need not be within 1 % of what allocated grows by in
+    #                           the second half of the run
     # forbid: LEAK GROWING      no finding may have one of these verdicts
     # bound: unknown            of the top finding
     # memory: 2G                size of the simulated GPU

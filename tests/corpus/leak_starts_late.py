@@ -3,6 +3,7 @@
 # expect: LEAK
 # exit: 1
 # steps: 500
+# rate: 16384
 
 import torch
 from torch import nn

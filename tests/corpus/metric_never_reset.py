@@ -5,6 +5,7 @@ never reset.
 # expect: LEAK
 # exit: 1
 # steps: 200
+# rate: 1024
 
 import torch
 from torch import nn

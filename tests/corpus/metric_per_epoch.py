@@ -7,6 +7,7 @@ Four batches every 25 steps, twelve evaluations.
 # expect: LEAK
 # exit: 1
 # steps: 300
+# rate: 83886.08
 
 import torch
 from torch import nn
@@ -17,7 +18,7 @@ def evaluate(net, predictions):
     with torch.no_grad():
         for _ in range(4):
             scores = net(torch.randn(64, 3, 32, 32, device="cuda"))
-            predictions.append(scores.argmax(1))  # <- LEAK
+            predictions.append(scores.argmax(1))  # <- LEAK rate=83886.08 period=25
     net.train()
 
 

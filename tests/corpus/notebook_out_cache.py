@@ -3,6 +3,7 @@
 # expect: LEAK
 # exit: 1
 # steps: 200
+# rate: 104857.6
 
 import torch
 from torch import nn
@@ -31,7 +32,7 @@ def fit(steps):
 
 def predict():
     with torch.no_grad():
-        return net(torch.randn(4096, 64, device="cuda"))  # <- LEAK
+        return net(torch.randn(4096, 64, device="cuda"))  # <- LEAK rate=104857.6 period=10
 
 
 for cell in range(20):

@@ -8,6 +8,7 @@ out.
 # expect: LEAK
 # exit: 1
 # steps: 240
+# rate: 891289.6
 # memory: 2G
 
 import torch
@@ -20,7 +21,7 @@ class Net(nn.Module):
         self.up, self.down = nn.Linear(64, 1024), nn.Linear(1024, 64)
 
     def forward(self, x):
-        hidden = torch.relu(self.up(x))  # <- LEAK
+        hidden = torch.relu(self.up(x))  # <- LEAK rate=838860.8 period=20
         return self.down(hidden.repeat(256, 1))
 
 
@@ -32,7 +33,7 @@ def train(steps=240):
     for step in range(steps):
         if step % 20 == 10:
             try:
-                net(torch.randn(4096, 64, device="cuda"))  # <- LEAK
+                net(torch.randn(4096, 64, device="cuda"))  # <- LEAK rate=52428.8 period=20
             except torch.cuda.OutOfMemoryError as error:
                 failures.append(error)
         x = torch.randn(32, 64, device="cuda")

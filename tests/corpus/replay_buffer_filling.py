@@ -6,6 +6,7 @@ Its events are those of a leak; the report must say that it cannot know the boun
 # expect: LEAK
 # exit: 1
 # steps: 200
+# rate: 66048
 # bound: unknown
 # rule: bounded=6.5GiB:function:train -- deque(maxlen=100_000) of 65 KiB each
 

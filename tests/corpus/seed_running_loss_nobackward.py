@@ -8,6 +8,7 @@ backward pass that never comes.
 # expect: LEAK
 # exit: 1
 # steps: 200
+# rate: 3247616
 
 import torch
 from torch import nn
@@ -21,13 +22,13 @@ class Net(nn.Module):
         self.fc = nn.Linear(64, 10)
 
     def forward(self, x):
-        x = torch.relu(self.conv1(x))  # <- LEAK
-        x = torch.relu(self.conv2(x))  # <- LEAK
-        return self.fc(x.mean((2, 3)))  # <- LEAK
+        x = torch.relu(self.conv1(x))  # <- LEAK rate=1048576
+        x = torch.relu(self.conv2(x))  # <- LEAK rate=2097152
+        return self.fc(x.mean((2, 3)))  # <- LEAK rate=2048
 
 
 def batch():
-    return torch.randn(8, 3, 32, 32).cuda(), torch.randint(0, 10, (8,)).cuda()  # <- LEAK
+    return torch.randn(8, 3, 32, 32).cuda(), torch.randint(0, 10, (8,)).cuda()  # <- LEAK rate=98816
 
 
 def run(steps=200):
@@ -43,7 +44,7 @@ def run(steps=200):
         opt.step()
 
         x, y = batch()
-        running_loss += criterion(net(x), y)  # <- LEAK
+        running_loss += criterion(net(x), y)  # <- LEAK rate=1024
 
     print(f"validation loss {running_loss.item() / steps:.4f}")
 

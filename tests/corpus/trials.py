@@ -6,6 +6,7 @@ Thirty steps each; model, gradients and optimizer state of all trials stay.
 # expect: LEAK
 # exit: 1
 # steps: 300
+# rate: 70246.4
 
 import torch
 from torch import nn
@@ -15,7 +16,7 @@ class Trainer:
     def __init__(self, rate):
         self.net = nn.Sequential(
             nn.Linear(128, 512), nn.ReLU(), nn.Linear(512, 128)
-        ).cuda()  # <- LEAK
+        ).cuda()  # <- LEAK rate=17561.6 period=30
         self.opt = torch.optim.Adam(self.net.parameters(), lr=rate)
 
     def fit(self, steps=30):
@@ -23,8 +24,8 @@ class Trainer:
             x = torch.randn(64, 128, device="cuda")
             self.opt.zero_grad()
             loss = nn.functional.mse_loss(self.net(x), x)
-            loss.backward()  # <- LEAK thread
-            self.opt.step()  # <- LEAK
+            loss.backward()  # <- LEAK thread rate=17561.6 period=30
+            self.opt.step()  # <- LEAK rate=35123.2 period=30
         return loss.item()
 
 
