@@ -4,6 +4,7 @@ Lines of their own, anywhere in the program:
 
     # expect: LEAK              verdict of device 0; several that are right: SAWTOOTH|NOISY
     # exit: 1                   exit code of gpuleak-report
+    # gate: fragmentation       ... which is 1 with this --fail-on
     # steps: 200                marks in the trace
     # rate: 512                 bytes per step of the device, within 2 %
     # uneven: why               the report's rate need not be within 1 % of what allocated grows by in
@@ -43,7 +44,7 @@ from typing import Optional
 
 HEADER = re.compile(
     r"^# (expect|exit|steps|rate|forbid|bound|memory|devices|optimizers|rule|version"
-    r"|ranks|host|uneven): +(.+?)\s*$"
+    r"|ranks|host|uneven|gate): +(.+?)\s*$"
 )
 MARKER = re.compile(r"# <- ([A-Z|]+)(\??)((?: [a-z_]+(?:=\S+)?)*)\s*$")
 VERDICTS = (
@@ -89,6 +90,7 @@ class Expectation:
     version: Optional[str] = None
     ranks: int = 0
     host: Optional[str] = None
+    gate: Optional[str] = None
     markers: list = field(default_factory=list)
 
     @property

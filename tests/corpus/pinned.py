@@ -5,6 +5,7 @@ GPU's.
 # expect: STABLE
 # host: HOST
 # exit: 0
+# gate: host
 # steps: 120
 # forbid: LEAK GROWING
 

@@ -6,6 +6,7 @@ The program logs how much of the GPU is free, as a monitor does: that grows with
 
 # expect: DRIVER
 # exit: 0
+# gate: driver
 # steps: 120
 # forbid: LEAK GROWING
 # version: 2.15

@@ -203,6 +203,12 @@ def check_rule(setup: Setup, trace: Path, want: Expectation) -> list:
     return wrong
 
 
+def check_gate(setup: Setup, trace: Path, want: Expectation) -> list:
+    """Who asks for it gets a gate on this verdict."""
+    _, code = setup.read(trace, "--fail-on", want.gate)
+    return [] if code == 1 else [f"exit code 1 with --fail-on {want.gate}; got {code}"]
+
+
 def run_traced(setup: Setup, want: Expectation, folder: Path) -> tuple:
     """Exit code of `gpuleak run`, gpuleak-report's JSON and its exit code."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -256,6 +262,7 @@ def main() -> None:
         ran, report, code = run_traced(setup, want, folder)
         trace = folder / f"{want.path.stem}.bin"
         wrong = check_rule(setup, trace, want) if want.rule else []
+        wrong += check_gate(setup, trace, want) if want.gate else []
         if options.keep:
             (folder / f"{want.path.stem}.json").write_text(json.dumps(report, indent=1))
 

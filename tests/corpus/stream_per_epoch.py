@@ -2,8 +2,9 @@
 serve no other stream.
 """
 
-# expect: FRAGMENTATION|STABLE|NOISY|JUMP
+# expect: FRAGMENTATION
 # exit: 0
+# gate: fragmentation
 # steps: 240
 # forbid: LEAK GROWING
 
