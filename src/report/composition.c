@@ -124,6 +124,7 @@ static void add_site(struct composition *composition, struct report *report,
 	struct finding finding = {
 		.label = verdict ? verdict->label : VERDICT_STABLE,
 		.site = site,
+		.verdict = verdict,
 		.bytes = bytes,
 	};
 	struct stack stack;

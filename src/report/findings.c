@@ -156,6 +156,7 @@ struct group_key {
 	uint32_t birth; /* of a JUMP: those of different steps are different findings */
 	uint8_t source;
 	bool segment;
+	bool workspace;
 	bool pooled;
 	uint64_t callers; /* of a leak: two callers of one helper are two of them */
 	const struct rule *rule;
@@ -188,6 +189,7 @@ static struct group_key group_key(const struct findings *findings, size_t i)
 		.birth = !pool && is_large_jump(findings, site) ? site->first_step : 0,
 		.source = findings->origins[i]->source,
 		.segment = is_segment(findings->origins[i]),
+		.workspace = findings->origins[i]->flags & GPULEAK_SITE_WORKSPACE,
 		.pooled = pooled,
 		.callers = !pool && grows ? findings->places[i].callers : 0,
 		.rule = findings->rules[i],
@@ -198,8 +200,9 @@ static bool same_group(const struct names *names, const struct group_key *a,
 		       const struct group_key *b)
 {
 	return a->label == b->label && a->birth == b->birth && a->source == b->source &&
-	       a->segment == b->segment && a->pooled == b->pooled && a->callers == b->callers &&
-	       a->rule == b->rule && place_frames_same(names, a->where, b->where);
+	       a->segment == b->segment && a->workspace == b->workspace && a->pooled == b->pooled &&
+	       a->callers == b->callers && a->rule == b->rule &&
+	       place_frames_same(names, a->where, b->where);
 }
 
 static void add_operation(struct finding *finding, struct text operation)

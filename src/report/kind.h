@@ -15,6 +15,9 @@ enum kind {
 	KIND_GRADIENT = 2,
 	KIND_OPTIMIZER_STATE = 3,
 	KIND_ACTIVATION = 4,
+	KIND_INPUT = 5,	    /* copied from the host */
+	KIND_WORKSPACE = 6, /* cuBLAS works in it */
+	KIND_CACHE = 7,	    /* bounded, and what it holds is replaced */
 };
 
 enum kind kind_of(const struct finding *finding, const struct snapshot *snapshot);

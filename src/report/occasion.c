@@ -64,6 +64,8 @@ const char *occasion_text(const struct finding *finding, const struct snapshot *
 		return states[when_born(finding)];
 	case KIND_GRADIENT:
 		return gradients[when_born(finding)];
+	case KIND_WORKSPACE:
+		return "cuBLAS's, made once for each thread and stream";
 	default:
 		return text_of_frames(finding, snapshot);
 	}

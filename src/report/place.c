@@ -63,6 +63,9 @@ static void note_occasion(struct place *place, const struct names *names,
 {
 	struct text file = names_text(names, frame->file);
 
+	if (function_is(names, frame, "load_state_dict") ||
+	    function_is(names, frame, "from_pretrained"))
+		place->occasions |= PLACE_WEIGHTS;
 	if (owner == CODE_STANDARD) {
 		if (function_is(names, frame, "deepcopy") && text_ends(file, "/copy.py"))
 			place->occasions |= PLACE_COPIED;
@@ -132,12 +135,30 @@ static void note_python_frame(struct place *place, struct candidates *found,
 	}
 }
 
+/* PyTorch's functions that allocate for cuBLAS, or get a handle with what they allocated. */
+static bool allocates_workspace(struct text symbol)
+{
+	static const char *const starts[] = {
+		"_ZN2at4cuda24getCurrentCUDABlasHandle",
+		"_ZN2at4cuda37getCurrentCUDABlasHandleWithWorkspace",
+		"_ZN2at4cuda25allocateCUDABlasWorkspace",
+		"_ZN2at4cuda22getCUDABlasLtWorkspace",
+	};
+
+	for (unsigned i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (text_begins(symbol, starts[i]))
+			return true;
+	return false;
+}
+
 static void note_native_frame(struct place *place, struct candidates *found,
 			      const struct names *names, const struct gpuleak_frame *frame,
 			      enum code_owner owner)
 {
 	const struct gpuleak_frame **innermost = &found->native;
 
+	if (owner == CODE_NATIVE_TORCH && allocates_workspace(names_text(names, frame->function)))
+		place->workspace = true;
 	if (!place->operation.size && owner == CODE_NATIVE_TORCH)
 		place->operation = operation_of(names_text(names, frame->function));
 	if (owner == CODE_NATIVE_TORCH)

@@ -20,6 +20,7 @@ enum place_occasion {
 	PLACE_CAPTURED = 1u << 3,   /* torch.cuda.graphs */
 	PLACE_CACHED = 1u << 4,	    /* a key-value cache of transformers */
 	PLACE_VALIDATING = 1u << 5, /* a function that is called so */
+	PLACE_WEIGHTS = 1u << 6,    /* load_state_dict(), from_pretrained() */
 };
 
 /* Frames are borrowed from the snapshot; NULL: there is none. */
@@ -35,6 +36,7 @@ struct place {
 	bool user;			      /* `where` is the user's code */
 	bool buckets;	    /* DistributedDataParallel's, which the gradients live in */
 	bool forward;	    /* within the forward of a module of PyTorch */
+	bool workspace;	    /* where PyTorch allocates what cuBLAS works in */
 	bool parameters;    /* within the making or moving of a module */
 	bool few;	    /* left out of the pool: see findings.c */
 	uint32_t occasions; /* enum place_occasion */

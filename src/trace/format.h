@@ -227,6 +227,7 @@ enum gpuleak_site_flags {
 	GPULEAK_SITE_SEGMENT = 1u << 1,	  /* cudaMalloc called by PyTorch's allocator */
 	GPULEAK_SITE_BACKWARD = 1u << 2,  /* a thread of autograd, without Python frames */
 	GPULEAK_SITE_OPTIMIZER = 1u << 3, /* allocates within an optimizer's step() */
+	GPULEAK_SITE_WORKSPACE = 1u << 4, /* what cuBLAS was given to work in, of that stack */
 };
 
 /* A site's statistics at a mark. */
@@ -248,7 +249,7 @@ struct gpuleak_site_version {
 	uint32_t max_age;    /* steps, of a block that was freed */
 	uint32_t rounds;     /* steps that left something alive at their own mark */
 	uint32_t evidence; /* item of the evidence section, from 1; 0: holds nothing across marks */
-	uint32_t reserved;
+	uint32_t filled; /* blocks copied to from the host in their first step, step 0 aside; 1.2 */
 };
 _Static_assert(sizeof(struct gpuleak_site_version) == 80, "on-disk size");
 

@@ -151,6 +151,20 @@ bool blocks_put(struct block_table *table, const struct block *block, struct blo
 	return true;
 }
 
+static const struct block *find_in(const struct block_slots *table, uint64_t address)
+{
+	const struct block *block = table->slots ? &table->slots[find(table, address)] : NULL;
+
+	return block && block->address ? block : NULL;
+}
+
+const struct block *blocks_find(const struct block_table *table, uint64_t address)
+{
+	const struct block *block = find_in(&table->now, address);
+
+	return block ? block : find_in(&table->old, address);
+}
+
 bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
 {
 	if (!take_from(&table->now, address, block) && !take_old(table, address, block))

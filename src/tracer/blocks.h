@@ -61,6 +61,9 @@ struct block_table {
  */
 bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced);
 
+/* The block at `address`, good until the next call; NULL when there is none. */
+const struct block *blocks_find(const struct block_table *table, uint64_t address);
+
 /* Take the block at `address` out.  False when there is none. */
 bool blocks_take(struct block_table *table, uint64_t address, struct block *block);
 

@@ -88,7 +88,7 @@ static struct ring_totals totals(const struct ledger *ledger)
 	return (struct ring_totals){ledger->allocated, ledger->reserved};
 }
 
-static void write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,
+void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,
 			int64_t size, uint32_t site)
 {
 	struct gpuleak_event event = {
@@ -103,12 +103,12 @@ static void write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uin
 
 void ledger_write_mark(struct ledger *ledger)
 {
-	write_event(ledger, GPULEAK_EVENT_MARK, 0, 0, GPULEAK_SITE_NONE);
+	ledger_write_event(ledger, GPULEAK_EVENT_MARK, 0, 0, GPULEAK_SITE_NONE);
 }
 
 void ledger_write_restart(struct ledger *ledger)
 {
-	write_event(ledger, GPULEAK_EVENT_RESTART, 0, 0, GPULEAK_SITE_NONE);
+	ledger_write_event(ledger, GPULEAK_EVENT_RESTART, 0, 0, GPULEAK_SITE_NONE);
 }
 
 /* The site that stands for all stacks that found no room: one a source, segments apart. */
@@ -117,7 +117,7 @@ static uint64_t overflow_key(uint32_t source, uint32_t flags)
 	return hash_mix(0x6f766572666c6f77ull, source << 8 | flags);
 }
 
-static uint32_t add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content)
+uint32_t ledger_add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content)
 {
 	uint32_t number = (uint32_t)ledger->sites.count;
 	struct ledger_site *site;
@@ -146,7 +146,7 @@ static uint32_t overflow_site(struct ledger *ledger, uint32_t source, uint32_t f
 	uint32_t site = map_get(&ledger->by_content, key);
 
 	trace_count(&trace.state->dropped_sites);
-	return site != MAP_MISSING ? site : add_site(ledger, &item, key);
+	return site != MAP_MISSING ? site : ledger_add_site(ledger, &item, key);
 }
 
 /* A stack whose addresses are new: resolve it, and look whether its content is. */
@@ -166,7 +166,7 @@ resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source, 
 	content = hash_mix(item.key, source << 8 | item.flags);
 	site = map_get(&ledger->by_content, content);
 	if (site == MAP_MISSING)
-		site = add_site(ledger, &item, content);
+		site = ledger_add_site(ledger, &item, content);
 	return site != GPULEAK_SITE_NONE ? site : overflow_site(ledger, source, flags);
 }
 
@@ -192,7 +192,7 @@ static uint32_t find_site(struct ledger *ledger, const struct stack *stack, uint
 	return site;
 }
 
-static void touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
+void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
 {
 	site->last_step = ledger->step;
 	if (site->touched)
@@ -214,7 +214,7 @@ static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
 	site->live_bytes += size;
 	site->born++;
 	site->born_bytes += size;
-	touch(ledger, site, number);
+	ledger_touch(ledger, site, number);
 }
 
 /*
@@ -244,7 +244,7 @@ static void site_free(struct ledger *ledger, const struct block *block)
 	site->frees++;
 	site->live_blocks--;
 	site->live_bytes -= block_size(block);
-	touch(ledger, site, block_site(block));
+	ledger_touch(ledger, site, block_site(block));
 	if (block->birth == ledger->step) {
 		site->born--;
 		site->born_bytes -= block_size(block);
@@ -275,7 +275,7 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 	else if (size != block_size(older))
 		hold(ledger, older, size);
 	blocks_put(table, &kept, &replaced);
-	touch(ledger, site, block_site(older));
+	ledger_touch(ledger, site, block_site(older));
 }
 
 /* The block's site, and by how much that one's live bytes grew. */
@@ -314,7 +314,7 @@ static void set_reserved(struct ledger *ledger, uint64_t reserved)
 	ledger->reserved = reserved;
 	if (reserved > ledger->peak_reserved)
 		ledger->peak_reserved = reserved;
-	write_event(ledger, GPULEAK_EVENT_RESERVED, 0, (int64_t)reserved, GPULEAK_SITE_NONE);
+	ledger_write_event(ledger, GPULEAK_EVENT_RESERVED, 0, (int64_t)reserved, GPULEAK_SITE_NONE);
 }
 
 void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
@@ -330,7 +330,8 @@ void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, 
 	site = find_site(ledger, stack, GPULEAK_SOURCE_TORCH,
 			 steps_in_optimizer() ? GPULEAK_SITE_OPTIMIZER : 0u);
 	site = add_block(ledger, &ledger->torch_blocks, site, address, size, &grown);
-	write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size, file_site(ledger, site));
+	ledger_write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size,
+			   file_site(ledger, site));
 	ledger_set_allocated(ledger, allocated);
 	pthread_mutex_unlock(&ledger->lock);
 }
@@ -347,7 +348,7 @@ static inline void torch_freed(struct ledger *ledger, const struct block *block,
 		site_free(ledger, block);
 	else
 		trace_count(&trace.state->unknown_frees);
-	write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
+	ledger_write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
 	ledger_set_allocated(ledger, now.allocated);
 }
 
@@ -396,7 +397,7 @@ void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, 
 		note.stack = 0;
 	pthread_mutex_lock(&ledger->lock);
 	note.step = ledger->step;
-	write_event(ledger, GPULEAK_EVENT_OOM, 0, (int64_t)size, GPULEAK_SITE_NONE);
+	ledger_write_event(ledger, GPULEAK_EVENT_OOM, 0, (int64_t)size, GPULEAK_SITE_NONE);
 	pthread_mutex_unlock(&ledger->lock);
 	trace_note(&note);
 }
@@ -418,7 +419,7 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 	site = find_site(ledger, stack, GPULEAK_SOURCE_CUDART, flags);
 	site = add_block(ledger, &ledger->cuda_blocks, site, address, size, &grown);
 	site = file_site(ledger, site);
-	write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, site);
+	ledger_write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, site);
 	if (!is_segment(site))
 		ledger_set_outside(ledger, ledger->outside + grown);
 	pthread_mutex_unlock(&ledger->lock);
@@ -430,8 +431,8 @@ static void cuda_freed(struct ledger *ledger, const struct block *block)
 	uint32_t file = file_site(ledger, block_site(block));
 
 	site_free(ledger, block);
-	write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address, -(int64_t)block_size(block),
-		    file);
+	ledger_write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address,
+			   -(int64_t)block_size(block), file);
 	if (!is_segment(file))
 		ledger_set_outside(ledger, ledger->outside - block_size(block));
 	else if (ledger->reserved >= block_size(block))

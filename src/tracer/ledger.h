@@ -42,7 +42,8 @@ struct ledger_site {
 	uint32_t last_step;
 	uint32_t max_age;
 	uint32_t rounds;
-	uint32_t source;      /* enum gpuleak_source */
+	uint32_t filled;      /* blocks copied to from the host in the step of their birth */
+	uint8_t source;	      /* enum gpuleak_source */
 	bool evidence_denied; /* there was no room for it */
 };
 
@@ -53,6 +54,11 @@ struct ledger_held_free {
 	uint32_t site : 31;
 	uint32_t collected : 1; /* Python's collector was at work */
 	uint32_t birth;
+};
+
+enum {
+	LEDGER_LIST_END = 0xffffffffu,
+	LEDGER_WORKSPACES = 8,
 };
 
 struct ledger {
@@ -86,11 +92,9 @@ struct ledger {
 	struct ring_cursor ring;
 	struct gpuleak_device_version timeline; /* its timeline_* fields and `open` */
 	struct gpuleak_driver_version driver;	/* what the next mark says; all zero: not asked */
-} __attribute__((aligned(256)));		/* two devices share no cache line */
-
-enum {
-	LEDGER_LIST_END = 0xffffffffu
-};
+	uint64_t workspaces[LEDGER_WORKSPACES]; /* addresses that cuBLAS was given in this step */
+	uint32_t workspace_count;
+} __attribute__((aligned(256))); /* two devices share no cache line */
 
 /* The ledger of a device, made on first use; NULL for a device we have no room for. */
 struct ledger *ledger_of(int device);
@@ -115,6 +119,19 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 		       const struct stack *stack);
 /* The program was told by the runtime how much of the device is free. */
 void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t total);
+/*
+ * What a block is for, from the calls that use it (ledger_purpose.c).  False when the address
+ * isn't that of one of PyTorch's blocks on this device.
+ */
+bool ledger_filled_from_host(struct ledger *ledger, uint64_t address);
+bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address);
+
+/*
+ * Workspaces that outlive the step under way go on as blocks of a site of their own.  Before
+ * the mark is written; the caller holds the lock.
+ */
+void ledger_part_workspaces(struct ledger *ledger);
+
 /* False when the address isn't this device's. */
 bool ledger_cuda_free(struct ledger *ledger, uint64_t address);
 
@@ -144,6 +161,12 @@ void ledger_code_died(void);
 
 /* In a child after fork: empty books, no lock held. */
 void ledger_forget_all(void);
+
+/* For the ledger's own files; the caller holds the lock.  GPULEAK_SITE_NONE: no room. */
+uint32_t ledger_add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content);
+void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t number);
+void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,
+			int64_t size, uint32_t site);
 
 static inline struct ledger_site *ledger_site(struct ledger *ledger, uint32_t number)
 {

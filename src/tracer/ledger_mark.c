@@ -151,6 +151,7 @@ static void publish_site(const struct ledger_site *site, uint64_t mark)
 	into->max_age = site->max_age;
 	into->rounds = site->rounds;
 	into->evidence = site->evidence;
+	into->filled = site->filled;
 }
 
 /* Publishes the sites touched since the last mark and empties the list. */

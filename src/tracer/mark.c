@@ -58,6 +58,7 @@ static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark)
 	uint64_t events;
 
 	pthread_mutex_lock(&ledger->lock);
+	ledger_part_workspaces(ledger);
 	ledger_write_mark(ledger);
 	ledger_settle(ledger, mark, (uint32_t)mark + 1);
 	ledger_publish(ledger, mark);
@@ -202,6 +203,7 @@ static void settle_baseline(void)
 		if (!ledger)
 			continue;
 		pthread_mutex_lock(&ledger->lock);
+		ledger_part_workspaces(ledger);
 		ledger_settle(ledger, trace.state->committed + 1, 1);
 		pthread_mutex_unlock(&ledger->lock);
 	}

@@ -37,15 +37,19 @@ void *real_find(enum real_function function)
 	return real ? real : look_up(function);
 }
 
-void *real_find_loaded(enum real_function function)
+void *real_find_often(enum real_function function)
 {
-	unsigned long long unloads;
+	unsigned long long unloads = native_loader_unloads();
 
-	native_loader_look();
-	unloads = native_loader_unloads();
 	if (atomic_load_explicit(&found_after[function], memory_order_acquire) != unloads) {
 		look_up(function);
 		atomic_store_explicit(&found_after[function], unloads, memory_order_release);
 	}
 	return real_find(function);
+}
+
+void *real_find_loaded(enum real_function function)
+{
+	native_loader_look();
+	return real_find_often(function);
 }

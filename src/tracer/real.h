@@ -29,4 +29,7 @@ void *real_find(enum real_function function);
  */
 void *real_find_loaded(enum real_function function);
 
+/* The same without that look, for what is called often: dlclose() is told of, see hook_loader.c. */
+void *real_find_often(enum real_function function);
+
 #endif

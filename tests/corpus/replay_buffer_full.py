@@ -21,7 +21,7 @@ def train(steps=300, capacity=180):
     memory = deque(maxlen=capacity)
 
     for _ in range(steps):
-        state = torch.randn(16, 1024, device="cuda")  # <- PLATEAU
+        state = torch.randn(16, 1024, device="cuda")  # <- PLATEAU kind=cache
         reward = torch.randn(16, device="cuda")
         memory.append((state, reward))
         states, rewards = random.choice(memory)

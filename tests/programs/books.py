@@ -2,7 +2,7 @@
 
 import random
 
-from compare import SiteNumbers, compare, compare_sites
+from compare import SiteNumbers, compare, compare_sites, key_of
 from model import Model
 from target import Failure, expect, expect_equal, main
 
@@ -182,6 +182,59 @@ def test_segments_without_blocks(box):
     expect_equal("proves too little", report["proves_too_little"], True)
     check_books(box, [*events, ("a", 0, 0x1000000, 512, 2), ("s",)])
     expect_equal("with a block", box.read()["proves_too_little"], False)
+
+
+def sites_by_number(box, events):
+    """A list of the trace's sites for each call stack."""
+    replay(box, events)
+    trace = box.trace()
+    numbers, found = SiteNumbers(box.program("replay")), {}
+    for site in trace.sites():
+        found.setdefault(key_of(site, numbers)[-1], []).append(site)
+    return trace, found
+
+
+def test_inputs(box):
+    """Blocks that a copy from the host fills in the step of their birth are counted, step 0 aside."""
+    events = []
+    for step in range(30):
+        block = 0x1000000 + 0x1000 * step
+        for number, kind, device in ((1, 1, 0), (2, 3, 0), (3, 1, 3)):
+            address = block + 0x100000 * number
+            events += [("a", device, address, 512, number), ("m", 0, address, kind)]
+        events += [("a", 0, block + 0x500000, 512, 4), ("s",), ("m", 0, block + 0x500000, 1)]
+        events += [("m", 0, 0x7777000, 1)]
+    trace, sites = sites_by_number(box, events)
+    got = {number: [site["filled"] for site in sites[number]] for number in sites}
+    # The clock is explicit: all before its first mark is of step 0.
+    expect_equal("blocks filled by site", got, {1: [29], 2: [0], 3: [29], 4: [0]})
+
+
+def test_workspaces(box):
+    """What cuBLAS was given becomes a site of its own with the same stack, once it has lived to a mark."""
+    kept, peak = 8 << 20, 1 << 20
+    events = [("a", 0, 0x1000, 512, 1), ("s",)]
+    for step in range(10):
+        events += [("a", 0, 0x9000000, kept, 1), ("w", 0, 0x9000000)] if step == 3 else []
+        events += [("a", 0, 0x2000000, peak, 1), ("w", 0, 0x2000000), ("f", 0, 0x2000000)]
+        events += [("w", 0, 0x9000000), ("w", 0, 0x7777000), ("s",)]
+    trace, sites = sites_by_number(box, events)
+    rows = [
+        tuple(s[n] for n in ("flags", "allocs", "frees", "live_bytes", "live_blocks", "first_step"))
+        for s in sites[1]
+    ]
+    expect_equal("sites", sorted(rows), [(0, 11, 10, 512, 1, 0), (16, 1, 0, kept, 1, 5)])
+    expect_equal("stacks", len({str(site["frames"]) for site in sites[1]}), 1)
+    births = [trace.evidence(site)["births"] for site in sites[1]]
+    expect_equal("births", sorted(births), [[(0, 1, 512)], [(5, 1, kept)]])
+    epoch = trace.devices()[0]["peak_epoch"]
+    at_peak = sum(s["peak_bytes"] if s["peak_epoch"] == epoch else s["live_bytes"] for s in sites[1])
+    expect_equal("bytes at the peak", at_peak, 512 + kept + peak)
+    live = {site["number"]: 0 for site in sites[1]}
+    for event in trace.events():
+        if event["kind"] in ("alloc", "free"):
+            live[event["site"]] += event["size"]
+    expect_equal("by the ring", live, {s["number"]: s["live_bytes"] for s in sites[1]})
 
 
 def test_replaced(box):

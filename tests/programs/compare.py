@@ -97,6 +97,35 @@ def _levels(what, evidence, wanted, last_step):
     return []
 
 
+def _teeth(what, evidence, wanted):
+    """When the blocks had fallen to their lowest, before they rose again; ripples left out."""
+    ends, tallest, top, bottom, when = [], 0, 0, None, 0
+    for step, _size, blocks in wanted.series:
+        turn = max(3, tallest // 2)
+        if bottom is None and top - blocks >= turn:
+            bottom, when = blocks, step
+        elif bottom is None:
+            top = max(top, blocks)
+        elif blocks < bottom:
+            bottom, when = blocks, step
+        elif blocks - bottom >= turn:
+            height = top - bottom
+            ends = [when] if height // 2 > tallest else [*ends, when]
+            tallest, top, bottom = max(tallest, height), blocks, None
+    gaps = [b - a for a, b in zip(ends, ends[1:])]
+    expected = {
+        "count": len(ends),
+        "first_step": ends[0] if ends else 0,
+        "last_step": ends[-1] if ends else 0,
+        "shortest": min(gaps, default=0),
+        "longest": max(gaps, default=0),
+        "tallest": tallest,
+        "collected": 0,
+    }
+    got = {name: evidence["teeth"][name] for name in expected}
+    return [f"{what}: teeth {got}, expected {expected}"] if got != expected else []
+
+
 def _evidence(what, trace, got, wanted, last_step):
     evidence = trace.evidence(got)
     if wanted.promoted and not evidence:
@@ -106,6 +135,7 @@ def _evidence(what, trace, got, wanted, last_step):
     wrong = _births(what, evidence, wanted)
     wrong += _deaths(what, evidence, wanted)
     wrong += _levels(what, evidence, wanted, last_step)
+    wrong += _teeth(what, evidence, wanted)
     if evidence["birth_shift"] and last_step < 32:
         wrong.append(f"{what}: births are coarse after {last_step} steps")
     return wrong

@@ -85,6 +85,7 @@ FAKE_EXPORT int cudaFree(void *ptr);
 FAKE_EXPORT int cudaSetDevice(int device);
 FAKE_EXPORT int cudaGetDeviceCount(int *count);
 FAKE_EXPORT int cudaMemGetInfo(size_t *free_bytes, size_t *total);
+FAKE_EXPORT int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
 FAKE_EXPORT int cudaHostAlloc(void **ptr, size_t size, unsigned flags);
 FAKE_EXPORT int cudaMallocHost(void **ptr, size_t size);
 FAKE_EXPORT int cudaFreeHost(void *ptr);
@@ -103,6 +104,10 @@ FAKE_EXPORT extern void (*fake_cudart_during)(void);
 FAKE_EXPORT extern int fake_cudart_error;
 /* The address that the calling thread's next cudaMalloc() gives out; 0: one of its own choice. */
 FAKE_EXPORT extern __thread uint64_t fake_cudart_next;
+
+/* libcublas.so.99 */
+FAKE_EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t size);
+FAKE_EXPORT struct fake_calls fake_cublas_calls(void);
 
 /*
  * libc10_cuda.so.  As in PyTorch: the totals are the device's, and its mutex is held

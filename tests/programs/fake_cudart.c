@@ -78,6 +78,12 @@ int cudaMemGetInfo(size_t *free_bytes, size_t *total)
 	return error;
 }
 
+int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
+{
+	return called("ma", (uintptr_t)to ^ (uintptr_t)from << 8 ^ (uint64_t)kind << 56,
+		      size ^ (uintptr_t)stream << 16);
+}
+
 int cudaHostAlloc(void **ptr, size_t size, unsigned flags)
 {
 	int error = called("ha", (uintptr_t)ptr ^ (uint64_t)flags << 56, size);

@@ -197,6 +197,31 @@ static void host_calls(int error)
 	fake_cudart_next = 0;
 }
 
+static void calls_that_use(int error)
+{
+	struct fake_calls cublas = fake_cublas_calls(), of_cublas;
+	int got;
+
+	fake_cudart_error = error;
+	for (int kind = 0; kind < 5; kind++) {
+		got = cudaMemcpyAsync((void *)0x7000, (void *)0x55, 4096, kind, (void *)0x11);
+		fake_calls_add(&cudart, "ma", 0x7000 ^ 0x5500 ^ (uint64_t)kind << 56,
+			       4096 ^ 0x110000, 0, 0);
+		check_call("cudaMemcpyAsync");
+		check("its result", got == error);
+	}
+	for (int i = 0; i < 2; i++) {
+		errno = ERRNO_WITHIN;
+		got = cublasSetWorkspace_v2((void *)0x44, (void *)0x7000, 8 << 20);
+		fake_calls_add(&cublas, "bw", 0x44, 0x7000, 8 << 20, 0);
+		check_call("cublasSetWorkspace_v2");
+		of_cublas = fake_cublas_calls();
+		check("its arguments",
+		      cublas.count == of_cublas.count && cublas.digest == of_cublas.digest);
+		check("its result", got == 13);
+	}
+}
+
 static void backward_passes(void)
 {
 	void *const engine = (void *)0x44, *const roots = (void *)0x55,
@@ -261,6 +286,7 @@ static int calls(void)
 		runtime_calls(i % 2 ? 2 : 0);
 		graph_calls(i % 2 ? 2 : 0);
 		host_calls(i % 2 ? 2 : 0);
+		calls_that_use(i % 2 ? 2 : 0);
 		backward_passes();
 		loader_calls();
 		all_reports();

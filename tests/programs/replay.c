@@ -11,6 +11,8 @@
  *   o DEVICE SIZE SITE           it is out of memory
  *   c DEVICE ADDRESS SIZE SITE   somebody else calls cudaMalloc
  *   x ADDRESS                    ... cudaFree
+ *   m DEVICE ADDRESS KIND        cudaMemcpyAsync() to there, of a cudaMemcpyKind
+ *   w DEVICE ADDRESS             cuBLAS is given that to work in
  *   s                            gpuleak_step()
  *   p NAME                       gpuleak_mark(NAME)
  *   z, y                         gpuleak_pause(), gpuleak_resume()
@@ -116,6 +118,19 @@ static void cuda_malloc(const struct line *line)
 	fake_cudart_next = line->fields[1];
 	if (cudaMalloc(&got, line->fields[2]) != 0 || (uintptr_t)got != line->fields[1])
 		wrong_results++;
+}
+
+static void copy_to(const struct line *line)
+{
+	cudaSetDevice((int)line->fields[0]);
+	wrong_results += cudaMemcpyAsync((void *)(uintptr_t)line->fields[1], NULL, 512,
+					 (int)line->fields[2], NULL) != 0;
+}
+
+static void set_workspace(const struct line *line)
+{
+	cudaSetDevice((int)line->fields[0]);
+	wrong_results += cublasSetWorkspace_v2(NULL, (void *)(uintptr_t)line->fields[1], 512) != 13;
 }
 
 static void perform(void *data)
@@ -276,6 +291,12 @@ static bool do_line(struct line *line)
 	case 'x':
 		events++;
 		wrong_results += cudaFree((void *)(uintptr_t)line->fields[0]) != 0;
+		return true;
+	case 'm':
+		copy_to(line);
+		return true;
+	case 'w':
+		set_workspace(line);
 		return true;
 	case 'r':
 		fake_set_reserved((int)line->fields[0], line->fields[1]);

@@ -26,7 +26,7 @@ STATE_NAMES = (
 SITE_VERSION = struct.Struct("<6Q8I")
 SITE_NAMES = (
     "mark allocs frees alloc_bytes live_bytes peak_bytes peak_epoch live_blocks first_step "
-    "last_step max_age rounds evidence reserved"
+    "last_step max_age rounds evidence filled"
 ).split()
 DEVICE_VERSION = struct.Struct("<10Q8I2I5Q")
 DEVICE_NAMES = (
@@ -40,6 +40,10 @@ FRAME = struct.Struct("<Q8I")
 EVENT = struct.Struct("<QqQII")
 EVIDENCE = struct.Struct("<Q4I24I")
 EVIDENCE_SIZE = 1400
+TEETH = struct.Struct("<11I")
+TEETH_NAMES = (
+    "count first_step last_step shortest longest tallest highest lowest lowest_step falling collected"
+).split()
 BIRTH = struct.Struct("<IIQ")  # bucket, count, bytes
 LEVEL = struct.Struct("<QQII")  # lowest and highest bytes, lowest and highest blocks
 NOTE = struct.Struct("<IIQIIQQQII")
@@ -124,12 +128,14 @@ class Trace:
         if not sound:
             return None
         newest = max(sound, key=lambda i: versions[i][0])
+        teeth = TEETH.unpack_from(self.bytes, at + 8 + 2 * EVIDENCE_SIZE + newest * TEETH.size)
         at += 8 + newest * EVIDENCE_SIZE + EVIDENCE.size
         _mark, birth_shift, births, level_shift, levels, *deaths = versions[newest]
         return {
             "birth_shift": birth_shift,
             "level_shift": level_shift,
             "deaths": deaths,
+            "teeth": dict(zip(TEETH_NAMES, teeth)),
             "births": [BIRTH.unpack_from(self.bytes, at + 16 * i) for i in range(births)],
             "levels": [LEVEL.unpack_from(self.bytes, at + 512 + 24 * i) for i in range(levels)],
         }

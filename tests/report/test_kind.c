@@ -30,6 +30,75 @@ static void kinds(const struct snapshot *snapshot)
 	EXPECT(kind_of(&finding, snapshot) == KIND_UNKNOWN);
 }
 
+static enum kind kind(const struct finding *finding)
+{
+	static const struct snapshot nothing;
+
+	return kind_of(finding, &nothing);
+}
+
+/* Filled from the host step after step, not once. */
+static void inputs(void)
+{
+	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH,
+				     .at = {.allocs = 30, .filled = 27}};
+	struct finding finding = made(&site, VERDICT_STABLE, 4096);
+
+	EXPECT(kind(&finding) == KIND_INPUT);
+	finding.label = VERDICT_LEAK;
+	finding.place.forward = true;
+	EXPECT(kind(&finding) == KIND_INPUT);
+	site.at.filled = 26;
+	EXPECT(kind(&finding) == KIND_ACTIVATION);
+	site.at = (struct gpuleak_site_version){.allocs = 2, .filled = 2};
+	EXPECT(kind(&finding) == KIND_ACTIVATION);
+	site.at = (struct gpuleak_site_version){.allocs = 3, .filled = 3};
+	EXPECT(kind(&finding) == KIND_INPUT);
+	finding.place.forward = false;
+	finding.place.occasions = PLACE_LOADED;
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+	finding.place.occasions = PLACE_WEIGHTS;
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+	finding.place.occasions = 0;
+	finding.place.parameters = true; /* a model of each trial */
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+}
+
+static void workspaces(void)
+{
+	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH,
+				     .flags = GPULEAK_SITE_WORKSPACE | GPULEAK_SITE_BACKWARD};
+	struct finding finding = made(&site, VERDICT_JUMP, 32 << 20);
+
+	finding.place.forward = true;
+	EXPECT(kind(&finding) == KIND_WORKSPACE);
+	EXPECT(kind_is_normal(KIND_WORKSPACE));
+	site.flags = GPULEAK_SITE_BACKWARD;
+	finding.label = VERDICT_NOISY;
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+	finding.place.workspace = true;
+	EXPECT(kind(&finding) == KIND_WORKSPACE);
+}
+
+static void caches(void)
+{
+	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH};
+	struct verdict_site verdict = {.reason = VERDICT_REASON_REPLACED};
+	struct finding finding = made(&site, VERDICT_PLATEAU, 4096);
+
+	finding.verdict = &verdict;
+	EXPECT(kind(&finding) == KIND_CACHE);
+	finding.place.occasions = PLACE_COPIED; /* the best models so far */
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+	finding.place.occasions = 0;
+	verdict.reason = VERDICT_REASON_STOPPED;
+	EXPECT(kind(&finding) == KIND_UNKNOWN);
+	finding.label = VERDICT_LEAK; /* a key-value cache of transformers that never ends */
+	finding.place.forward = true;
+	finding.place.occasions = PLACE_CACHED;
+	EXPECT(kind(&finding) == KIND_CACHE);
+}
+
 static void sizes(const struct snapshot *snapshot)
 {
 	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH};
@@ -49,6 +118,9 @@ int main(void)
 	struct snapshot snapshot = {.mark.parameters_bytes = PARAMETERS};
 
 	kinds(&snapshot);
+	inputs();
+	workspaces();
+	caches();
 	sizes(&snapshot);
 	return test_result();
 }

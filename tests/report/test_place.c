@@ -143,6 +143,41 @@ static void stacks_have_their_lines(void)
 	build_release(&build);
 }
 
+static bool is_workspace(const char *frames)
+{
+	struct options options = {.all = true};
+	struct report report;
+	struct message why;
+	struct build build;
+	struct place place;
+	struct stack stack;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	describe(&build);
+	build_site(
+		&build, 0, frames, 0,
+		(struct build_pattern){.every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT});
+	build_steps(&build, 30);
+	write_trace(&build);
+	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
+	EXPECT(names_stack(&report.snapshot.names, report.snapshot.sites[0].stack, &stack));
+	place_of_stack(&place, &report.code, &stack);
+	report_release(&report);
+	build_release(&build);
+	return place.workspace;
+}
+
+static void workspaces_have_their_functions(void)
+{
+	EXPECT(is_workspace("!/x/libc10_cuda.so:1:|!/x/libtorch_cuda.so:2:"
+			    "_ZN2at4cuda24getCurrentCUDABlasHandleEv|!/x/libtorch_cuda.so:3:mm"));
+	EXPECT(is_workspace("!/x/libc10_cuda.so:1:|!/x/libtorch_cuda.so:2:"
+			    "_ZN2at4cuda25allocateCUDABlasWorkspaceEm"));
+	EXPECT(!is_workspace("!/x/libc10_cuda.so:1:|!/x/libmine.so:2:"
+			     "_ZN2at4cuda24getCurrentCUDABlasHandleEv"));
+	EXPECT(!is_workspace("!/x/libc10_cuda.so:1:|!/x/libtorch_cuda.so:2:_ZN2at10empty_cudaEv"));
+}
+
 static const struct finding *finding_of(const struct report *report, uint32_t site)
 {
 	for (size_t i = 0; i < report->devices[0].count; i++)
@@ -188,6 +223,7 @@ static void autograd_has_the_line_of_backward(bool second_line)
 int main(void)
 {
 	stacks_have_their_lines();
+	workspaces_have_their_functions();
 	autograd_has_the_line_of_backward(false);
 	autograd_has_the_line_of_backward(true);
 	unlink(test_path());

@@ -34,8 +34,11 @@ static void put(unsigned i, uint32_t step)
 static void take(unsigned i)
 {
 	struct block block = {0};
+	const struct block *found = blocks_find(&table, address_of(i));
+	bool there = found && found->address == address_of(i) && block_site(found) == i;
 	bool taken = blocks_take(&table, address_of(i), &block);
 
+	EXPECT_U64(there, taken);
 	EXPECT_U64(taken, model[i].address != 0);
 	if (taken) {
 		EXPECT_U64(block_size(&block), block_size(&model[i]));

@@ -1,0 +1,71 @@
+/*
+ * Calls that show what a block is for: a copy from the host to an address where one
+ * begins, and what cuBLAS is given to work in.  PyTorch sets the latter before each
+ * multiplication, most times to the same address.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include <driver_types.h>
+
+#include "tracer/guard.h"
+#include "tracer/ledger.h"
+#include "tracer/real.h"
+#include "tracer/thread.h"
+#include "tracer/tracer.h"
+
+#include "tracer/banned.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+	CUBLAS_NOT_INITIALIZED = 1
+};
+
+EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
+				   enum cudaMemcpyKind kind, cudaStream_t stream);
+EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t size);
+
+/* Addresses of all devices lie in one space; the thread's current one is tried first. */
+static void note(const void *ptr, bool (*use)(struct ledger *ledger, uint64_t address))
+{
+	struct ledger *current = ledger_if_used((unsigned)thread_device);
+
+	if (current && use(current, (uintptr_t)ptr))
+		return;
+	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+		struct ledger *ledger = ledger_if_used(i);
+
+		if (ledger && ledger != current && use(ledger, (uintptr_t)ptr))
+			return;
+	}
+}
+
+EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
+				   enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaError_t (*real)(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t) =
+		real_find_often(REAL_cudaMemcpyAsync);
+
+	if (!real)
+		return cudaErrorSharedObjectSymbolNotFound;
+	if (tracer_enter() && kind == cudaMemcpyHostToDevice && tracer_recording())
+		note(to, ledger_filled_from_host);
+	tracer_leave();
+	return real(to, from, size, kind, stream);
+}
+
+EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t size)
+{
+	static _Thread_local void *last __attribute__((tls_model("initial-exec")));
+	int (*real)(void *, void *, size_t) = real_find_often(REAL_cublasSetWorkspace_v2);
+
+	if (!real)
+		return CUBLAS_NOT_INITIALIZED;
+	if (tracer_enter() && workspace != last && tracer_recording()) {
+		last = workspace;
+		note(workspace, ledger_used_as_workspace);
+	}
+	tracer_leave();
+	return real(handle, workspace, size);
+}
