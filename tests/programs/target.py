@@ -40,9 +40,10 @@ def expect_equal(what: str, got, wanted) -> None:
 class Box:
     """One test's folder, and the programs it runs in it."""
 
-    def __init__(self, build: Path, folder: Path, writer: str = None):
+    def __init__(self, build: Path, folder: Path, writer: str = None, checked: bool = False):
         self.folder = folder
         self.writer = writer
+        self.checked = checked
         self.tracer = build / "libgpuleak.so"
         self.report = build / "gpuleak-report"
         self.programs = build / "tests/programs"
@@ -51,7 +52,7 @@ class Box:
             expect(path.exists(), f"{path} is not built")
 
     def program(self, name: str) -> Path:
-        path = self.programs / name
+        path = self.programs / ("checked" if self.checked else "") / name
         if not path.exists():
             raise Skip(f"{path} is not built")
         return path
@@ -60,7 +61,9 @@ class Box:
         """Ours has no say: only PATH, and what the test sets.  None leaves a default out."""
         env = {"PATH": os.environ["PATH"], "TMPDIR": str(self.folder), "GPULEAK_SIZE": "4M"}
         env["GPULEAK_CLOCK"] = "given"  # programs that allocate a lot before their first step
-        if traced:
+        if self.checked:
+            env.update({n: v for n, v in os.environ.items() if n.endswith("SAN_OPTIONS")})
+        elif traced:
             env["LD_PRELOAD"] = str(self.tracer)
         if self.writer:
             env["GPULEAK_WRITER"] = self.writer
@@ -122,11 +125,11 @@ class Box:
         return json.loads(done.stdout)
 
 
-def run_test(test, build: Path, writer: str) -> int:
+def run_test(test, build: Path, writer: str, checked: bool) -> int:
     name = test.__name__[len("test_") :]
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
         try:
-            test(Box(build, Path(folder), writer))
+            test(Box(build, Path(folder), writer, checked))
         except Skip as reason:
             print(f"{name}: skipped: {reason}")
             return SKIP
@@ -146,11 +149,12 @@ def main(names: dict) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True, help="the build folder")
     parser.add_argument("--writer", help="GPULEAK_WRITER of all programs")
+    parser.add_argument("--checked", action="store_true", help="programs with the tracer in them")
     parser.add_argument("tests", nargs="*", help="names without test_; default: all")
     options = parser.parse_args()
     tests = {n[len("test_") :]: t for n, t in names.items() if n.startswith("test_")}
     chosen = options.tests or list(tests)
     build = options.build.resolve()
-    results = [run_test(tests[name], build, options.writer) for name in chosen]
+    results = [run_test(tests[name], build, options.writer, options.checked) for name in chosen]
     failed = any(result not in (0, SKIP) for result in results)
     sys.exit(1 if failed else SKIP if all(r == SKIP for r in results) else 0)
