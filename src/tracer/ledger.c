@@ -348,7 +348,7 @@ static inline void torch_freed(struct ledger *ledger, const struct block *block,
 		site_free(ledger, block);
 	else
 		trace_count(&trace.state->unknown_frees);
-	ledger_write_event(ledger, GPULEAK_EVENT_FREE, address, -(int64_t)size, site);
+	ledger_write_event(ledger, GPULEAK_EVENT_FREE, address, (int64_t)(0 - size), site);
 	ledger_set_allocated(ledger, now.allocated);
 }
 

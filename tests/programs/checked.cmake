@@ -17,11 +17,11 @@ add_library(gpuleak_checked_tracer OBJECT ${checked_sources} "${checked_agent}")
 add_dependencies(gpuleak_checked_tracer gpuleak) # which makes agent_text.c
 target_link_libraries(gpuleak_checked_tracer PRIVATE gpuleak_build gpuleak_checked CUDA::headers)
 
-# gpuleak_checked_target(NAME source...)
+# gpuleak_checked_target(NAME source...): as target_NAME.
 function(gpuleak_checked_target name)
+  get_target_property(libraries target_${name} LINK_LIBRARIES)
   add_executable(checked_${name} ${ARGN} $<TARGET_OBJECTS:gpuleak_checked_tracer>)
-  target_link_libraries(checked_${name} PRIVATE
-    gpuleak_build gpuleak_checked fake_c10 fake_c10_cuda fake_cudart fake_torch ${CMAKE_DL_LIBS})
+  target_link_libraries(checked_${name} PRIVATE gpuleak_checked ${libraries} ${CMAKE_DL_LIBS})
   set_target_properties(checked_${name} PROPERTIES
     OUTPUT_NAME ${name} ENABLE_EXPORTS ON
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/checked")
@@ -44,5 +44,6 @@ endfunction()
 foreach(writer mapped slots)
   gpuleak_checked_test(books ${writer})
   gpuleak_checked_test(limits ${writer})
-  gpuleak_checked_test(harmless ${writer} threads threads_and_devices)
+  gpuleak_checked_test(harmless ${writer}
+    calls_pass_through threads threads_and_devices)
 endforeach()

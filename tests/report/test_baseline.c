@@ -76,8 +76,8 @@ static void odd_values_do_no_harm(void)
 		"1,null,\"x\",[],{}",
 		"{\"sites\":3}",
 		"{\"sites\":{\"key\":\"a\"}}",
-		"{\"verdict\":[],\"sites\":[null,1,[],{},{\"key\":1,\"verdict\":\"LEAK\"},"
-		"{\"key\":\"a\"},{\"key\":\"a\",\"verdict\":\"LEEK\"}]}",
+		("{\"verdict\":[],\"sites\":[null,1,[],{},{\"key\":1,\"verdict\":\"LEAK\"},"
+		 "{\"key\":\"a\"},{\"key\":\"a\",\"verdict\":\"LEEK\"}]}"),
 	};
 	struct baseline baseline;
 
