@@ -24,6 +24,14 @@ static bool is_kept_once(const struct finding *finding)
 	       finding->label == VERDICT_STABLE;
 }
 
+/* Made once, before step 1 or later. */
+static bool stays(const struct finding *finding)
+{
+	return finding->label == VERDICT_JUMP ||
+	       (finding->label == VERDICT_STABLE && finding->verdict &&
+		finding->verdict->reason == VERDICT_REASON_BASELINE);
+}
+
 /* From these on nine tenths of a site's blocks must have been filled by copies from the host. */
 static const uint32_t inputs_least = 3;
 static const double inputs_share = 0.9;
@@ -74,8 +82,7 @@ enum kind kind_of(const struct finding *finding, const struct snapshot *snapshot
 	if (flags & GPULEAK_SITE_OPTIMIZER)
 		return is_kept_once(finding) ? KIND_OPTIMIZER_STATE : KIND_UNKNOWN;
 	if ((flags & GPULEAK_SITE_BACKWARD) || finding->place.buckets)
-		return finding->label == VERDICT_JUMP &&
-				       in_parameters(finding, snapshot) < gradients_max
+		return stays(finding) && in_parameters(finding, snapshot) < gradients_max
 			       ? KIND_GRADIENT
 			       : KIND_UNKNOWN;
 	return kind_by_use(finding);

@@ -9,6 +9,24 @@ static bool as_large_as_the_model(const struct finding *finding, const struct sn
 	return parameters > 0.9 && parameters < 1.1;
 }
 
+/* In as many blocks, too: with buffers a few more. */
+static bool is_like_the_model(const struct finding *finding, const struct snapshot *snapshot)
+{
+	uint64_t count = snapshot->mark.parameters_count;
+
+	return as_large_as_the_model(finding, snapshot) && count > 1 && finding->blocks >= count &&
+	       finding->blocks <= 2 * count;
+}
+
+/* What it kept is of the first time that it came there. */
+static bool is_first_time(const struct finding *finding)
+{
+	const struct verdict_site *verdict = finding->verdict;
+
+	return verdict->birth_count == 1 &&
+	       verdict->births[0].first == finding->site->at.first_step;
+}
+
 static const char *text_of_frames(const struct finding *finding, const struct snapshot *snapshot)
 {
 	uint32_t occasions = finding->place.occasions;
@@ -26,7 +44,10 @@ static const char *text_of_frames(const struct finding *finding, const struct sn
 	if (occasions & PLACE_CACHED)
 		return "a key-value cache";
 	if (occasions & PLACE_VALIDATING)
-		return "kept by a validation";
+		return is_first_time(finding) ? "kept by the first validation"
+					      : "kept by a validation";
+	if (is_like_the_model(finding, snapshot))
+		return "in as many blocks as the model, such as a checkpoint or an average of it";
 	return NULL;
 }
 

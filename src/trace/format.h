@@ -158,9 +158,9 @@ struct gpuleak_mark_version {
 	uint64_t mark;		   /* 0: never written */
 	uint64_t when;		   /* ns since the trace's creation */
 	uint64_t events;	   /* allocations and frees seen up to it */
-	uint32_t parameters_count; /* of the clock's optimizers; 0: unknown */
+	uint32_t parameters_count; /* of the same optimizer; 0: unknown */
 	uint32_t reserved;
-	uint64_t parameters_bytes; /* on GPUs, of the optimizers seen; 0: unknown */
+	uint64_t parameters_bytes; /* on GPUs, of the largest optimizer seen; 0: unknown */
 };
 _Static_assert(sizeof(struct gpuleak_mark_version) == 40, "on-disk size");
 

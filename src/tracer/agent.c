@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tracer/agent_text.h"
 #include "tracer/clock.h"
@@ -22,6 +23,11 @@
 
 #include "tracer/banned.h"
 
+enum {
+	DESCRIBED = 8,		/* optimizers remembered at a time */
+	DESCRIPTIONS_MAX = 100, /* programs that make one in each step must not pay for ever */
+};
+
 enum agent_state {
 	AGENT_NONE = 0,
 	AGENT_ASKED = 1,   /* a pending call is queued */
@@ -35,7 +41,11 @@ static _Atomic(int) agent_state;
 /* Guarded by the GIL: made by load(), kept for good. */
 static PyObject *globals;
 static PyObject *put_function;
-static bool described;
+static struct {
+	const PyObject *optimizer; /* borrowed: only for comparing */
+	long groups;
+} described[DESCRIBED];
+static unsigned descriptions;
 
 /* put(name, text) */
 static PyObject *put(PyObject *self, PyObject *args)
@@ -105,9 +115,10 @@ static uint64_t number_of(PyObject *optimizer)
 /*
  * A number for the optimizer and its first parameter.  Some wrappers step one optimizer
  * once for each of its groups, putting one group after the other in the place of all:
- * these are told apart.  Nothing is looked into beyond the optimizer's own lists.
+ * these are told apart.  Nothing is looked into beyond the optimizer's own lists; `*groups`
+ * becomes the length of the first.
  */
-static uint64_t identity(PyObject *optimizer)
+static uint64_t identity(PyObject *optimizer, long *groups)
 {
 	static const char *const names[] = {"param_groups", NULL, "params", NULL};
 	PyObject *at = optimizer;
@@ -121,6 +132,8 @@ static uint64_t identity(PyObject *optimizer)
 
 		python_api.Py_DecRef(at);
 		at = next;
+		if (i == 0 && at)
+			*groups = python_api.PySequence_Size(at);
 	}
 	parameter = (uintptr_t)at;
 	if (at)
@@ -130,19 +143,31 @@ static uint64_t identity(PyObject *optimizer)
 	return hash_mix(number_of(optimizer), parameter);
 }
 
+/* The first optimizer, then what parameters others have, or itself once there are more groups. */
+static void describe_optimizer(PyObject *optimizer, long groups)
+{
+	for (unsigned i = 0; i < DESCRIBED; i++)
+		if (described[i].optimizer == optimizer && described[i].groups == groups)
+			return;
+	if (mark_count() == 0 || descriptions == DESCRIPTIONS_MAX)
+		return;
+	described[descriptions % DESCRIBED].optimizer = optimizer;
+	described[descriptions % DESCRIBED].groups = groups;
+	drop(call(descriptions++ ? "parameters" : "describe_training", put_function, optimizer));
+}
+
 /* post_step(optimizer, args, kwargs), called by torch.optim */
 static PyObject *post_step(PyObject *self, PyObject *args)
 {
 	PyObject *optimizer = python_api.PyTuple_GetItem(args, 0);
+	long groups = 0;
 
 	(void)self;
 	if (!optimizer)
 		python_api.PyErr_Clear();
-	steps_optimizer_ends(optimizer ? identity(optimizer) : 1);
-	if (optimizer && !described && mark_count() > 0) {
-		described = true;
-		drop(call("describe_training", put_function, optimizer));
-	}
+	steps_optimizer_ends(optimizer ? identity(optimizer, &groups) : 1);
+	if (optimizer)
+		describe_optimizer(optimizer, groups);
 	if (python_api.PyErr_Occurred())
 		return NULL;
 	python_api.Py_IncRef(python_api.none);
@@ -330,5 +355,6 @@ void agent_forget(void)
 	/* The hooks of a ready agent are inherited; a queued call or a thread at it is lost. */
 	if (atomic_load(&agent_state) < AGENT_READY)
 		atomic_store(&agent_state, AGENT_NONE);
-	described = false;
+	memset(described, 0, sizeof(described));
+	descriptions = 0;
 }

@@ -79,8 +79,13 @@ def package_folders():
     ]
 
 
+most = 0  # bytes of parameters: of the largest optimizer so far
+
+
 def describe_training(put, optimizer):
     """Tell what is known once the first step has been done."""
+    global most
+    most = 0
     put("optimizer", type(optimizer).__name__)
     for part in (parameters, ranks, devices):
         try:
@@ -90,6 +95,8 @@ def describe_training(put, optimizer):
 
 
 def parameters(put, optimizer):
+    """Also of optimizers that come later, and of groups that are added."""
+    global most
     total = 0
     count = 0
     for group in optimizer.param_groups:
@@ -97,8 +104,10 @@ def parameters(put, optimizer):
             if parameter.is_cuda:
                 total += parameter.numel() * parameter.element_size()
                 count += 1
-    put("parameters_bytes", str(total))
-    put("parameters_count", str(count))
+    if total > most:
+        most = total
+        put("parameters_bytes", str(total))
+        put("parameters_count", str(count))
 
 
 def ranks(put, _optimizer):

@@ -36,6 +36,7 @@ static const struct wanted {
 	F(PyTuple_GetItem),
 	F(PyObject_GetAttrString),
 	F(PySequence_GetItem),
+	F(PySequence_Size),
 	F(PyMapping_GetItemString),
 	F(PyObject_IsTrue),
 	F(PyLong_AsUnsignedLongLong),

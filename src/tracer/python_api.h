@@ -41,6 +41,7 @@ struct python_api {
 	PyObject *(*PyTuple_GetItem)(PyObject *tuple, long index);
 	PyObject *(*PyObject_GetAttrString)(PyObject *object, const char *name);
 	PyObject *(*PySequence_GetItem)(PyObject *sequence, long index);
+	long (*PySequence_Size)(PyObject *sequence);
 	PyObject *(*PyMapping_GetItemString)(PyObject *mapping, const char *key);
 	int (*PyObject_IsTrue)(PyObject *object);
 	unsigned long long (*PyLong_AsUnsignedLongLong)(PyObject *object);

@@ -20,7 +20,7 @@ def train(steps=60):
         opt.zero_grad()
         loss = nn.functional.mse_loss(net(x), x)
         loss.backward()
-        opt.step()  # <- JUMP kind=optimizer-state size=2.0 first=1
+        opt.step()  # <- JUMP kind=optimizer-state size=2.0 first=1 occasion=first-optimizer-step
 
     print(f"loss {loss.item():.4f}")
 

@@ -31,7 +31,7 @@ def train(steps=200, frozen=100):
         opt.zero_grad()
         loss = nn.functional.cross_entropy(head(backbone(x)), y)
         loss.backward()
-        opt.step()  # <- JUMP occasion=later-for-parameters-that-joined
+        opt.step()  # <- JUMP size=2.0 occasion=later-for-parameters-that-joined
 
     print(f"loss {loss.item():.4f}")
 

@@ -21,7 +21,7 @@ def train(steps=100):
     for step in range(steps):
         x = torch.randn(64, 256, device="cuda")
         opt.zero_grad()
-        y = x @ weight if step >= 30 else x * weight[0]  # <- JUMP kind=workspace first=31 occasion=cuBLAS
+        y = x @ weight if step >= 30 else x * weight[0]  # <- JUMP kind=workspace occasion=cuBLAS
         (y - x).pow(2).mean().backward()  # <- JUMP kind=workspace first=31 occasion=cuBLAS
         opt.step()
 

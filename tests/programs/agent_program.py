@@ -36,8 +36,19 @@ library.fake_alloc.restype = ctypes.c_uint64
 library.fake_alloc.argtypes = (ctypes.c_int, ctypes.c_uint64)
 
 
+class Parameter:
+    is_cuda = True
+
+    def numel(self):
+        return 100
+
+    def element_size(self):
+        return 4
+
+
 class Optimizer:
-    param_groups = [{"params": []}]
+    def __init__(self):
+        self.param_groups = [{"params": [Parameter()]}]
 
     def step(self):
         for hook in hooks["pre"]:
@@ -63,8 +74,10 @@ def train():
     if traced:
         wait_for(lambda: hooks["post"], "hooks")
     optimizer = Optimizer()
-    for _ in range(25):
+    for turn in range(25):
         allocate()
+        if turn == 12:
+            optimizer.param_groups.append({"params": [Parameter(), Parameter()]})
         optimizer.step()
         if sys.argv[2] == "explicit":
             optimizer.step()

@@ -48,6 +48,8 @@ def check_way(box, way):
         expect_equal(f"{what}: marks", trace.committed, 25)
         expect_equal(f"{what}: version", trace.string(trace.run["python"]), version)
         expect_equal(f"{what}: torch", trace.string(trace.run["torch"]), "9.9.9+cu999")
+        parameters = [trace.state[f"parameters_{name}0"] for name in ("bytes", "count")]
+        expect_equal(f"{what}: parameters, with those that joined", parameters, [1200, 3])
         check_frames(what, trace, line)
 
 

@@ -134,8 +134,8 @@ static const struct occasion occasions[] = {
 	{TORCH "cuda/graphs.py:100:capture|train.py:9:main" MAIN, 0, 7, "of a CUDA graph"},
 	{PACKAGES "transformers/cache_utils.py:8:update|train.py:9:main" MAIN, 0, 7,
 	 "a key-value cache"},
-	{"train.py:9:run_validation" MAIN, 0, 7, "kept by a validation"},
-	{"train.py:9:evaluate" MAIN, 0, 7, "kept by a validation"},
+	{"train.py:9:run_validation" MAIN, 0, 7, "kept by the first validation"},
+	{"train.py:9:evaluate" MAIN, 0, 7, "kept by the first validation"},
 	{"train.py:9:medieval" MAIN, 0, 7, NULL},
 	{"train.py:9:train" MAIN, 0, 7, NULL},
 };

@@ -1,5 +1,6 @@
 /* What kind of memory a finding is, and what it is said to be in units of the parameters. */
 #include "report/kind.h"
+#include "report/occasion.h"
 
 #include "test.h"
 
@@ -99,6 +100,54 @@ static void caches(void)
 	EXPECT(kind(&finding) == KIND_CACHE);
 }
 
+/* Of those that the frames tell corpus programs see that they are told. */
+static void occasions(const struct snapshot *snapshot)
+{
+	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH, .at.first_step = 40};
+	struct verdict_site verdict = {.birth_count = 1, .births = {{.first = 40}}};
+	struct finding finding = made(&site, VERDICT_JUMP, PARAMETERS);
+
+	finding.verdict = &verdict;
+	finding.place.occasions = PLACE_VALIDATING;
+	EXPECT_STR(occasion_text(&finding, snapshot), "kept by the first validation");
+	verdict.births[0].first = 50;
+	EXPECT_STR(occasion_text(&finding, snapshot), "kept by a validation");
+	finding.place.occasions = 0;
+	finding.blocks = 4;
+	EXPECT_STR(occasion_text(&finding, snapshot),
+		   "in as many blocks as the model, such as a checkpoint or an average of it");
+	finding.blocks = 3;
+	EXPECT(!occasion_text(&finding, snapshot));
+	finding.blocks = 9;
+	EXPECT(!occasion_text(&finding, snapshot));
+	finding.blocks = 4;
+	finding.bytes *= 2;
+	EXPECT(!occasion_text(&finding, snapshot));
+	site.flags = GPULEAK_SITE_WORKSPACE;
+	EXPECT_STR(occasion_text(&finding, snapshot),
+		   "cuBLAS's, made once for each thread and stream");
+	finding.label = VERDICT_PLATEAU;
+	EXPECT(!occasion_text(&finding, snapshot));
+}
+
+/* Made before step 1, or once later. */
+static void gradients(const struct snapshot *snapshot)
+{
+	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH,
+				     .flags = GPULEAK_SITE_BACKWARD};
+	struct verdict_site verdict = {.reason = VERDICT_REASON_BASELINE};
+	struct finding finding = made(&site, VERDICT_STABLE, PARAMETERS);
+
+	finding.verdict = &verdict;
+	EXPECT(kind_of(&finding, snapshot) == KIND_GRADIENT);
+	verdict.reason = VERDICT_REASON_FLAT;
+	EXPECT(kind_of(&finding, snapshot) == KIND_UNKNOWN);
+	finding.label = VERDICT_JUMP;
+	EXPECT(kind_of(&finding, snapshot) == KIND_GRADIENT);
+	finding.bytes *= 2;
+	EXPECT(kind_of(&finding, snapshot) == KIND_UNKNOWN);
+}
+
 static void sizes(const struct snapshot *snapshot)
 {
 	struct snapshot_site site = {.source = GPULEAK_SOURCE_TORCH};
@@ -115,12 +164,15 @@ static void sizes(const struct snapshot *snapshot)
 
 int main(void)
 {
-	struct snapshot snapshot = {.mark.parameters_bytes = PARAMETERS};
+	struct snapshot snapshot = {
+		.mark = {.parameters_bytes = PARAMETERS, .parameters_count = 4}};
 
 	kinds(&snapshot);
 	inputs();
 	workspaces();
 	caches();
+	occasions(&snapshot);
+	gradients(&snapshot);
 	sizes(&snapshot);
 	return test_result();
 }
