@@ -136,22 +136,35 @@ static void add_series(struct json *to, const struct snapshot_device *device)
 	}
 }
 
+static void add_seconds_until(struct json *to, const char *name,
+			      const struct verdict_device *verdict, uint64_t step)
+{
+	if (step && verdict->full_in_seconds > 0)
+		json_add_real(to, name,
+			      (double)(step - verdict->now) * verdict->timeline.seconds_per_step);
+	else
+		json_add_null(to, name);
+}
+
+/* The latest is null where it may be never. */
 static void add_forecast(struct json *to, const struct verdict_device *verdict)
 {
-	struct json *range;
+	uint64_t ends[2] = {verdict->full_at_step_low, verdict->full_at_step_high};
+	struct json *steps, *seconds;
 
 	add_integer_if(to, "full_at_step", verdict->full_at_step);
-	if (verdict->full_at_step) {
-		range = json_add_array(to, "full_at_step_range");
-		json_add_integer(range, NULL, verdict->full_at_step_low);
-		json_add_integer(range, NULL, verdict->full_at_step_high);
-	} else {
+	add_seconds_until(to, "full_in_seconds", verdict, verdict->full_at_step);
+	if (!verdict->full_at_step) {
 		json_add_null(to, "full_at_step_range");
+		json_add_null(to, "full_in_seconds_range");
+		return;
 	}
-	if (verdict->full_in_seconds > 0)
-		json_add_real(to, "full_in_seconds", verdict->full_in_seconds);
-	else
-		json_add_null(to, "full_in_seconds");
+	steps = json_add_array(to, "full_at_step_range");
+	seconds = json_add_array(to, "full_in_seconds_range");
+	for (unsigned i = 0; i < 2; i++) {
+		add_integer_if(steps, NULL, ends[i]);
+		add_seconds_until(seconds, NULL, verdict, ends[i]);
+	}
 }
 
 /* What the program was told is in use and no hook accounts for. */

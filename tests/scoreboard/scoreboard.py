@@ -132,14 +132,16 @@ def corpus() -> list:
 
 
 def compare(path: Path) -> None:
-    """The file has a row of each program, and no error of gpuleak's."""
+    """The file has a row of each program, its verdict as wanted today, and no error of gpuleak's."""
     rows = [line.split(" | ") for line in path.read_text().splitlines() if line.startswith("| ")]
-    listed = {row[0][2:]: row[2] for row in rows if len(row) == 2 + len(RULES)}
+    listed = {row[0][2:]: row[1:] for row in rows if len(row) == 2 + len(RULES)}
     listed.pop("program", None)
-    names = {p.stem for p in corpus()}
+    wanted = {p.stem: " or ".join(read_expectation(p).verdicts) for p in corpus()}
+    names = set(wanted)
     wrong = [f"no row of {name}" for name in sorted(names - set(listed))]
     wrong += [f"no program {name}" for name in sorted(set(listed) - names)]
-    wrong += [f"{name}: {said}" for name, said in listed.items() if said != "right"]
+    wrong += [f"{name}: {row[1]}" for name, row in listed.items() if row[1] != "right"]
+    wrong += [f"{n}: {row[0]}; wanted {wanted.get(n)}" for n, row in listed.items() if row[0] != wanted.get(n)]
     if wrong:
         raise Failure(f"{path.name}: run scoreboard.py --write anew\n  " + "\n  ".join(wrong))
 
