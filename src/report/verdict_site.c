@@ -167,17 +167,20 @@ static void describe(struct verdict_site *site, const struct facts *facts)
 	describe_rounds(site, facts);
 }
 
-/* Coarse ranges cut periods anywhere; where each round is known, the period tells. */
+/*
+ * Coarse ranges cut periods anywhere; where each round is known, the mean of their gaps
+ * tells: two marks in five may be a period.
+ */
 static void set_rate(struct verdict_site *site, const struct facts *facts)
 {
 	struct rate rate = rounds_rate(&facts->rounds, facts->now);
-	double period = site->period_steps;
 
 	site->bytes_per_step = rate.bytes;
 	site->bytes_per_step_spread = rate.spread;
-	if (every_round_known(facts) && facts->version->first_step > 0 && period > 0 &&
-	    site->rounds.kept > 0) {
-		double exact = (double)site->bytes / site->rounds.kept / period;
+	if (every_round_known(facts) && facts->version->first_step > 0 && site->period_steps > 0 &&
+	    site->rounds.kept > 1) {
+		double gap = ((double)site->last_step - site->first_step) / (site->rounds.kept - 1);
+		double exact = (double)site->bytes / site->rounds.kept / gap;
 
 		if (fabs(exact - rate.bytes) <= rate.spread)
 			site->bytes_per_step = exact;
@@ -308,6 +311,22 @@ static bool filled_then_flat(const struct facts *facts)
 	       release_middle(facts->evidence) >= SAWTOOTH_AGE;
 }
 
+/* The count only ever rose: what it holds may be replaced, but nothing was let go of. */
+static bool never_fell(const struct levels *levels)
+{
+	uint32_t highest = 0;
+
+	for (uint32_t i = 0; i < levels->count; i++) {
+		const struct gpuleak_level *level = &levels->buckets[i];
+
+		if (highest >= SAWTOOTH_SWING && level->min_blocks <= highest - SAWTOOTH_SWING)
+			return false;
+		if (level->max_blocks > highest)
+			highest = level->max_blocks;
+	}
+	return true;
+}
+
 static bool baseline_only(const struct facts *facts)
 {
 	const struct births *births = &facts->births;
@@ -320,14 +339,15 @@ static void judge_bounded(struct verdict_site *site, const struct facts *facts)
 {
 	struct gpuleak_level range = settled_range(&facts->levels);
 	bool varies = (double)site->swing > NOISY_SWING * (double)range.max_bytes;
+	bool swings = (double)range.max_blocks - range.min_blocks >= SAWTOOTH_SWING &&
+		      release_middle(facts->evidence) >= SAWTOOTH_AGE;
 
 	if (try_swelling(site, facts) || try_backlog(site, facts))
 		return;
-	if (filled_then_flat(facts)) {
+	if (filled_then_flat(facts) || (swings && never_fell(&facts->levels))) {
 		decide(site, VERDICT_PLATEAU, VERDICT_REASON_REPLACED);
 		site->since = step_of(filled_since(&facts->levels));
-	} else if ((double)range.max_blocks - range.min_blocks >= SAWTOOTH_SWING &&
-		   release_middle(facts->evidence) >= SAWTOOTH_AGE) {
+	} else if (swings) {
 		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
 	} else if (varies) {
 		decide(site, VERDICT_NOISY, VERDICT_REASON_VARIES);

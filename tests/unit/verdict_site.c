@@ -83,6 +83,23 @@ static void leak_per_epoch(void)
 	EXPECT(site.bytes_per_step == 512.0 / 25);
 }
 
+/* Once in 25 steps of which every second is marked: 12 and 13 marks in turn. */
+static void leak_per_epoch_of_half_marks(void)
+{
+	struct verdict_site site;
+	struct made made;
+
+	made_init(&made);
+	while (made.step <= 150) {
+		if (made.step && made.step * 2 % 25 < 2)
+			made_born(&made, 1, 1000);
+		made_mark(&made);
+	}
+	site = made_judged(&made, NULL);
+	EXPECT_LABEL(site, VERDICT_LEAK);
+	EXPECT(site.bytes_per_step > 79.5 && site.bytes_per_step < 80.5);
+}
+
 static void uneven_rounds(void)
 {
 	static const uint32_t steps[] = {3, 10, 11, 40, 44, 70, 71, 72};
@@ -229,6 +246,9 @@ static void queues(void)
 	EXPECT(site.bound_unknown);
 	site = queue(1000, 1003); /* full since two steps */
 	EXPECT(site.label < VERDICT_GROWING);
+	site = queue(181, 224); /* full in the last fifth: nothing was ever let go of */
+	EXPECT_LABEL(site, VERDICT_PLATEAU);
+	EXPECT(site.since > 150 && site.since <= 181);
 	site = queue(600, 1000);
 	EXPECT_LABEL(site, VERDICT_PLATEAU);
 	site = queue(1, 1000);
@@ -456,6 +476,7 @@ int main(void)
 	leak_each_step();
 	leak_too_young();
 	leak_per_epoch();
+	leak_per_epoch_of_half_marks();
 	uneven_rounds();
 	one_in_twenty();
 	jump_once();
