@@ -43,17 +43,20 @@ static bool makes_buckets(const struct names *names, const struct gpuleak_frame 
 static bool is_validation(struct text function)
 {
 	const size_t longest = 64; /* every frame is looked at: bounds the time for any bytes */
-	const char *end = function.bytes + (function.size < longest ? function.size : longest);
+	size_t left = function.size < longest ? function.size : longest;
 	const char *word = function.bytes;
 
-	while (word && word < end) {
-		size_t left = (size_t)(end - word);
+	while (left > 0) {
+		const char *next;
 
 		if ((left >= 4 && memcmp(word, "eval", 4) == 0) ||
 		    (left >= 5 && memcmp(word, "valid", 5) == 0))
 			return true;
-		word = memchr(word, '_', left);
-		word += word ? 1 : 0;
+		next = memchr(word, '_', left);
+		if (!next)
+			return false;
+		left -= (size_t)(next + 1 - word);
+		word = next + 1;
 	}
 	return false;
 }
