@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tracer/output_folder.h"
 
 #include "tracer/banned.h"
 
@@ -119,6 +122,55 @@ bool output_claim(struct output_name *name, const struct output_name *temporary,
 		}
 	}
 	return false;
+}
+
+struct ranks {
+	struct output_name name; /* without a rank */
+	size_t rank;		 /* its place */
+	size_t folder;		 /* bytes before the file's name */
+	uint64_t since;
+	bool claimed;
+};
+
+static bool look_at_rank(int folder, const char *file, void *data)
+{
+	struct ranks *ranks = data;
+	const char *before = ranks->name.path + ranks->folder;
+	size_t length = ranks->rank - ranks->folder;
+	size_t digits = strncmp(file, before, length) ? 0 : strspn(file + length, "0123456789");
+	struct output_name name;
+	int size;
+
+	(void)folder;
+	if (!digits || strcmp(file + length + digits, before + length) != 0)
+		return true;
+	size = snprintf(name.path, sizeof(name.path), "%.*s%s", (int)ranks->folder,
+			ranks->name.path, file);
+	ranks->claimed =
+		size > 0 && (size_t)size < sizeof(name.path) && output_claimed(&name, ranks->since);
+	return !ranks->claimed;
+}
+
+bool output_ranks_claimed(uint64_t since)
+{
+	struct ranks ranks = {.since = since};
+	char path[OUTPUT_NAME_MAX];
+	int saved = errno;
+	const char *slash;
+	int folder;
+
+	if (output_rank() || !output_name_of_ranks(&ranks.name, &ranks.rank))
+		return false;
+	slash = strrchr(ranks.name.path, '/');
+	ranks.folder = slash ? (size_t)(slash - ranks.name.path) + 1 : 0;
+	snprintf(path, sizeof(path), "%.*s.", (int)ranks.folder, ranks.name.path);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder >= 0) {
+		output_folder_each(folder, look_at_rank, &ranks);
+		close(folder);
+	}
+	errno = saved;
+	return ranks.claimed;
 }
 
 bool output_claimed(const struct output_name *name, uint64_t since)

@@ -20,4 +20,10 @@ bool output_claim(struct output_name *name, const struct output_name *temporary,
 /* `name` is a trace that output_claim() would leave where it is. */
 bool output_claimed(const struct output_name *name, uint64_t since);
 
+/*
+ * A process with a rank has claimed a name since `since`: this one, without a rank, started
+ * them, as torchrun does.  start_lock is held.
+ */
+bool output_ranks_claimed(uint64_t since);
+
 #endif

@@ -256,7 +256,8 @@ bool output_file_publish(struct output_file *file)
 bool output_file_superfluous(const struct output_file *file)
 {
 	int saved = errno;
-	bool claimed = output_claimed(&file->name, settings.run_started);
+	bool claimed = output_claimed(&file->name, settings.run_started) ||
+		       output_ranks_claimed(settings.run_started);
 
 	errno = saved;
 	return claimed;

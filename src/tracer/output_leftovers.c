@@ -1,6 +1,5 @@
 #include "tracer/output_leftovers.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,18 +7,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "trace/format.h"
 #include "tracer/file_system.h"
+#include "tracer/output_folder.h"
 
 #include "tracer/banned.h"
-
-enum {
-	BUFFER = 32768, /* bytes of a folder at a time: about a thousand names */
-	READS_MAX = 32
-};
 
 /* The end of `text` without ".<digits>", or NULL when it doesn't end so. */
 static const char *before_number(const char *text, const char *end)
@@ -62,38 +56,21 @@ static bool holds_trace(int fd)
  * A living writer has a lock on its file.  One that has made it and not locked it yet finds
  * its file gone, and makes another: see output_file.c.
  */
-static void remove_dead(int folder, const char *name)
+static bool remove_dead(int folder, const char *name, void *unused)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int fd = openat(folder, name, flags);
 	struct stat file;
+	int fd;
 
+	(void)unused;
+	fd = has_form(name) ? openat(folder, name, flags) : -1;
 	if (fd < 0)
-		return;
+		return true;
 	if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
 	    file.st_nlink == 1 && flock(fd, LOCK_EX | LOCK_NB) == 0 && holds_trace(fd))
 		unlinkat(folder, name, 0);
 	close(fd);
-}
-
-/* Not by opendir(), which uses the heap. */
-static void look_through(int folder)
-{
-	static _Alignas(struct dirent64) char buffer[BUFFER]; /* start_lock is held */
-	long size;
-
-	for (unsigned i = 0; i < READS_MAX; i++) {
-		size = syscall(SYS_getdents64, folder, buffer, sizeof(buffer));
-		if (size <= 0)
-			return;
-		for (long at = 0; at < size;) {
-			const struct dirent64 *entry = (const struct dirent64 *)(buffer + at);
-
-			if (has_form(entry->d_name))
-				remove_dead(folder, entry->d_name);
-			at += entry->d_reclen;
-		}
-	}
+	return true;
 }
 
 void output_remove_leftovers(const struct output_name *temporary)
@@ -108,6 +85,6 @@ void output_remove_leftovers(const struct output_name *temporary)
 	if (folder < 0)
 		return;
 	if (file_system_is_local(folder))
-		look_through(folder);
+		output_folder_each(folder, remove_dead, NULL);
 	close(folder);
 }

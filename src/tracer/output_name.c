@@ -1,6 +1,7 @@
 #include "tracer/output_name.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ const char *output_rank(void)
 }
 
 struct text {
+	const char *rank; /* NULL: none */
+	size_t rank_at;	  /* where it was added latest; SIZE_MAX: nowhere */
 	char *bytes;
 	size_t used;
 	size_t size;
@@ -74,7 +77,6 @@ static void add_pid(struct text *text, pid_t pid)
 
 static void add_field(struct text *text, char field)
 {
-	const char *rank = output_rank();
 	char unknown[3] = {'%', field, '\0'};
 
 	switch (field) {
@@ -82,7 +84,8 @@ static void add_field(struct text *text, char field)
 		add_pid(text, getpid());
 		return;
 	case 'r':
-		text_add(text, rank ? rank : "");
+		text->rank_at = text->used;
+		text_add(text, text->rank ? text->rank : "");
 		return;
 	case 'h':
 		add_host(text);
@@ -111,9 +114,9 @@ static void add_pattern(struct text *text, const char *pattern)
 }
 
 /* A relative name is from where the program started: it may be elsewhere by now. */
-bool output_name_make(struct output_name *name)
+static struct text make(struct output_name *name, const char *rank)
 {
-	struct text text = {name->path, 0, sizeof(name->path), true};
+	struct text text = {rank, SIZE_MAX, name->path, 0, sizeof(name->path), true};
 	const char *pattern = settings.out;
 	size_t size = strlen(pattern);
 
@@ -124,8 +127,21 @@ bool output_name_make(struct output_name *name)
 	}
 	add_pattern(&text, pattern);
 	if (size == 0 || pattern[size - 1] == '/')
-		add_pattern(&text, output_rank() ? "trace.rank%r.bin" : "trace.bin");
-	return text.whole;
+		add_pattern(&text, rank ? "trace.rank%r.bin" : "trace.bin");
+	return text;
+}
+
+bool output_name_make(struct output_name *name)
+{
+	return make(name, output_rank()).whole;
+}
+
+bool output_name_of_ranks(struct output_name *name, size_t *rank)
+{
+	struct text text = make(name, "");
+
+	*rank = text.rank_at;
+	return text.whole && text.rank_at != SIZE_MAX && !strchr(name->path + text.rank_at, '/');
 }
 
 static const char *file_part(const char *path)

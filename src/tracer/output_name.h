@@ -28,6 +28,12 @@ const char *output_rank(void);
  */
 bool output_name_make(struct output_name *name);
 
+/*
+ * Where processes with a rank have theirs: `name` without any rank, whose place is `*rank`
+ * bytes from its start.  False when they don't differ by it, or not in the file's name.
+ */
+bool output_name_of_ranks(struct output_name *name, size_t *rank);
+
 /* `name` with ".<pid>" before its last suffix: for a further process of one name. */
 bool output_name_with_pid(struct output_name *name, const struct output_name *of, pid_t pid);
 

@@ -8,7 +8,8 @@ gpuleak_unit_test(tracer_turns tracer_turns.c ${tracer}/turns.c)
 gpuleak_unit_test(tracer_timeline tracer_timeline.c ${tracer}/timeline.c)
 gpuleak_unit_test(tracer_evidence tracer_evidence.c ${tracer}/evidence.c)
 gpuleak_unit_test(tracer_teeth tracer_teeth.c ${tracer}/teeth.c)
-gpuleak_unit_test(tracer_claim tracer_claim.c ${tracer}/output_claim.c ${tracer}/output_name.c
+gpuleak_unit_test(tracer_claim tracer_claim.c ${tracer}/output_claim.c ${tracer}/output_folder.c
+  ${tracer}/output_name.c
   ${tracer}/settings.c)
 gpuleak_unit_test(trace_layout trace_layout.c LIBS gpuleak_trace)
 

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tracer/settings.h"
+
 #include "test.h"
 
 /* When the run began that makes the traces: by default after all that is there. */
@@ -112,6 +114,36 @@ static void a_link_is_not_followed(void)
 	EXPECT(strcmp(got.path, name.path) != 0);
 }
 
+static bool ranks_claimed(const char *out, uint64_t from)
+{
+	snprintf(settings.out, sizeof(settings.out), "%s", out);
+	return output_ranks_claimed(from);
+}
+
+/* A launcher without a rank, beside what its ranks wrote. */
+static void ranks_are_found(void)
+{
+	static const char *const variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+						"PMI_RANK", "LOCAL_RANK"};
+
+	for (unsigned i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
+	snprintf(settings.folder, sizeof(settings.folder), "%s", folder);
+	write_file("trace.rank.bin", "no number");
+	write_file("trace.rank3.bin.old", "yesterday's");
+	write_file("run.rankx.bin", "no number");
+	EXPECT(!ranks_claimed("", 0) && !ranks_claimed("run.rank%r.bin", 0));
+	write_file("trace.rank3.bin", "a rank's");
+	write_file("run.rank12.bin", "a rank's");
+	EXPECT(ranks_claimed("", 0) && ranks_claimed("run.rank%r.bin", 0));
+	EXPECT(!ranks_claimed("", UINT64_MAX)); /* of an earlier run */
+	EXPECT(!ranks_claimed("run.bin", 0));
+	EXPECT(!ranks_claimed("%r/run.bin", 0));
+	setenv("RANK", "1", 1);
+	EXPECT(!ranks_claimed("", 0));
+	unsetenv("RANK");
+}
+
 int main(void)
 {
 	char command[128];
@@ -122,6 +154,7 @@ int main(void)
 	a_trace_of_the_same_run_stays();
 	a_living_writer_keeps_its_name();
 	a_link_is_not_followed();
+	ranks_are_found();
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	EXPECT(system(command) == 0);
 	return test_result();
