@@ -389,6 +389,8 @@ static int by_gravity(const void *first, const void *second)
 
 	if (finding_suppressed(a) != finding_suppressed(b))
 		return finding_suppressed(a) ? 1 : -1;
+	if (is_segment(a->site) != is_segment(b->site)) /* the same memory again */
+		return is_segment(a->site) ? 1 : -1;
 	if (a->label != b->label)
 		return descending(a->label, b->label);
 	if (a->bytes_per_step != b->bytes_per_step)

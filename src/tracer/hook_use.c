@@ -1,7 +1,7 @@
 /*
  * Calls that show what a block is for: a copy from the host to an address where one
  * begins, and what cuBLAS is given to work in.  PyTorch sets the latter before each
- * multiplication, most times to the same address.
+ * multiplication, most times to the same address: that is looked at again only at a peak.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +41,13 @@ static void note(const void *ptr, bool (*use)(struct ledger *ledger, uint64_t ad
 	}
 }
 
+static bool at_peak(void)
+{
+	const struct ledger *ledger = ledger_if_used((unsigned)thread_device);
+
+	return ledger && ledger_at_peak(ledger);
+}
+
 EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 				   enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -62,7 +69,7 @@ EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t size)
 
 	if (!real)
 		return CUBLAS_NOT_INITIALIZED;
-	if (tracer_enter() && workspace != last && tracer_recording()) {
+	if (tracer_enter() && (workspace != last || at_peak()) && tracer_recording()) {
 		last = workspace;
 		note(workspace, ledger_used_as_workspace);
 	}

@@ -126,6 +126,13 @@ void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t to
 bool ledger_filled_from_host(struct ledger *ledger, uint64_t address);
 bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address);
 
+/* PyTorch has as much now as never before.  Without the lock: a glance. */
+static inline bool ledger_at_peak(const struct ledger *ledger)
+{
+	return __atomic_load_n(&ledger->allocated, __ATOMIC_RELAXED) ==
+	       __atomic_load_n(&ledger->peak, __ATOMIC_RELAXED);
+}
+
 /*
  * Workspaces that outlive the step under way go on as blocks of a site of their own.  Before
  * the mark is written; the caller holds the lock.

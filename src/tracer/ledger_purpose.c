@@ -25,27 +25,6 @@ bool ledger_filled_from_host(struct ledger *ledger, uint64_t address)
 	return block != NULL;
 }
 
-static bool is_noted(const struct ledger *ledger, uint64_t address)
-{
-	for (uint32_t i = 0; i < ledger->workspace_count; i++)
-		if (ledger->workspaces[i] == address)
-			return true;
-	return false;
-}
-
-bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
-{
-	const struct block *block;
-
-	pthread_mutex_lock(&ledger->lock);
-	block = blocks_find(&ledger->torch_blocks, address);
-	if (block && block->birth == ledger->step && !is_noted(ledger, address) &&
-	    ledger->workspace_count < LEDGER_WORKSPACES)
-		ledger->workspaces[ledger->workspace_count++] = address;
-	pthread_mutex_unlock(&ledger->lock);
-	return block != NULL;
-}
-
 /* The site with the stack of another one and that flag, or GPULEAK_SITE_NONE. */
 static uint32_t workspace_site(struct ledger *ledger, uint32_t number)
 {
@@ -116,6 +95,30 @@ static void part(struct ledger *ledger, uint64_t address)
 	ledger_write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size,
 			   ledger_site(ledger, to)->file);
 	move(ledger, from, to, size);
+}
+
+static bool is_noted(const struct ledger *ledger, uint64_t address)
+{
+	for (uint32_t i = 0; i < ledger->workspace_count; i++)
+		if (ledger->workspaces[i] == address)
+			return true;
+	return false;
+}
+
+/* At a peak it is told at once what that is made of; else only what lives to the mark matters. */
+bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
+{
+	const struct block *block;
+
+	pthread_mutex_lock(&ledger->lock);
+	block = blocks_find(&ledger->torch_blocks, address);
+	if (ledger->allocated == ledger->peak)
+		part(ledger, address);
+	else if (block && block->birth == ledger->step && !is_noted(ledger, address) &&
+		 ledger->workspace_count < LEDGER_WORKSPACES)
+		ledger->workspaces[ledger->workspace_count++] = address;
+	pthread_mutex_unlock(&ledger->lock);
+	return block != NULL;
 }
 
 void ledger_part_workspaces(struct ledger *ledger)
