@@ -103,7 +103,7 @@ static void place_sites(struct findings *findings, struct code_map *map)
 
 bool findings_nameless(const struct snapshot_site *site, const struct place *place)
 {
-	return (site->flags & GPULEAK_SITE_BACKWARD) && !place->python;
+	return ((site->flags & GPULEAK_SITE_BACKWARD) && !place->python) || place->torch_alone;
 }
 
 /* The line that called backward(), when all sites of the device agree on one; else NULL. */

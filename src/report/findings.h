@@ -106,7 +106,7 @@ bool finding_passed_bound(const struct finding *finding);
 void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
 bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
 
-/* True of what a thread of autograd allocates: it has no Python frames. */
+/* True of what a thread of autograd allocates: it has no Python frames, or PyTorch's alone. */
 bool findings_nameless(const struct snapshot_site *site, const struct place *place);
 
 /* A site's bytes when the device's memory was at its peak. */

@@ -188,7 +188,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 {
 	const struct names *names = &map->snapshot->names;
 	struct candidates found = {0};
-	uint32_t count = stack->count;
+	uint32_t count = stack->count, of_torch = 0;
 
 	if (count > map->frames_left)
 		count = 1;
@@ -199,6 +199,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		const struct gpuleak_frame *frame = names_frame(names, stack, i);
 		enum code_owner owner = code_owner(map, frame);
 
+		of_torch += owner == CODE_TORCH;
 		if (owner == CODE_UNKNOWN) {
 			place->damaged++;
 			continue;
@@ -214,6 +215,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 	}
 	place->where = choose(&found);
 	place->user = found.user != NULL;
+	place->torch_alone = of_torch > 0 && of_torch == stack->count && !stack->cut;
 	if (found.outside_torch != place->where)
 		place->via = found.outside_torch;
 }

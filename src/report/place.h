@@ -33,7 +33,8 @@ struct place {
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
 	struct text operation;		      /* of the backward pass; empty: unknown */
 	bool python;			      /* it has Python frames */
-	bool user;			      /* `where` is the user's code */
+	bool torch_alone;   /* all are PyTorch's: its autograd runs them, as under checkpointing */
+	bool user;	    /* `where` is the user's code */
 	bool buckets;	    /* DistributedDataParallel's, which the gradients live in */
 	bool forward;	    /* within the forward of a module of PyTorch */
 	bool workspace;	    /* where PyTorch allocates what cuBLAS works in */

@@ -265,7 +265,8 @@ static void print_ways(const struct terminal *terminal, const struct report *rep
 		print_way(terminal, report, "through", place->via, &any);
 	if (finding->operations[0].size)
 		print_operations(terminal, finding, &any);
-	else if (inner != place->where && !findings_nameless(finding->site, place))
+	else if (inner != place->where &&
+		 (place->torch_alone || !findings_nameless(finding->site, place)))
 		print_way(terminal, report, "allocated in", inner, &any);
 	terminal_plain(terminal);
 	if (any)

@@ -63,6 +63,39 @@ def check_oom(oom: dict, want: dict, text: str) -> list:
     return wrong
 
 
+MESSAGE = re.compile(
+    r"Tried to allocate (\S+ \w+)\..* (\S+ \w+) is allocated by PyTorch.*"
+    r" (\S+ \w+) is reserved by PyTorch but unallocated"
+)
+
+
+def in_its_words(size: int) -> str:
+    """A size as PyTorch's message has it."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size > unit:
+            return f"{size / unit:.2f} {name}"
+        if size == unit:
+            return "1024.00 MiB" if name == "GiB" else "1024.00 KiB" if name == "MiB" else "1024 bytes"
+    return f"{size} bytes"
+
+
+def check_message(oom: dict, stderr: str) -> list:
+    """What PyTorch's own message says of an error that ended the program."""
+    said = MESSAGE.search(stderr)
+    if not said:
+        return [f"PyTorch's message; got\n{tail(stderr)}"]
+    # It tries for a whole segment: 2 MiB, 20 MiB, or the request in units of 2 MiB.
+    size = oom["bytes"]
+    tried = {in_its_words(s) for s in (2 << 20, 20 << 20, -(-size >> 21) << 21) if s >= size}
+    got = in_its_words(oom["allocated"]), in_its_words(oom["cached"])
+    wrong = [f"{said[1]} asked for; got {size}"] if said[1] not in tried else []
+    if got != said.groups()[1:]:
+        wrong.append(f"{said[2]} allocated, {said[3]} cached; got {got}")
+    if oom["reserved"] != oom["allocated"] + oom["cached"]:
+        wrong.append(f"reserved the sum of {oom['allocated']} and {oom['cached']}; got {oom['reserved']}")
+    return wrong
+
+
 def check_text(report: str, want: dict) -> list:
     """Only an error that ended the run leads."""
     leads = report.startswith("OUT OF MEMORY")
@@ -133,6 +166,8 @@ def main() -> None:
     wrong += check_made_of("the peak", device["peak"], peak, None if "cause" in want else line_with(text, "most"))
     if "cause" in want:
         wrong += check_oom(device["oom"], want, text)
+        if device["oom"] and device["oom"]["ended"]:
+            wrong += check_message(device["oom"], done.stderr)
     elif device["oom"]:
         wrong.append(f"no OutOfMemoryError; got {device['oom']}")
     if wrong:

@@ -187,7 +187,13 @@ static const struct finding *finding_of(const struct report *report, uint32_t si
 }
 
 /* Gradients that stay are put down to the line that called backward(), if there is one. */
-static void autograd_has_the_line_of_backward(bool second_line)
+/* On the thread's own, or computed again under checkpointing. */
+#define NATIVE "!/x/libtorch_cuda.so:2:op|!/lib/libc.so.6:4:start_thread"
+#define AGAIN                                                                                     \
+	TORCH "nn/modules/linear.py:134:forward|" TORCH "utils/checkpoint.py:320:backward|" TORCH \
+	      "autograd/function.py:310:apply"
+
+static void autograd_has_the_line_of_backward(bool again, bool second_line)
 {
 	struct build_pattern kept = {
 		.from = 1, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
@@ -199,8 +205,7 @@ static void autograd_has_the_line_of_backward(bool second_line)
 
 	build_init(&build, LAYOUT_SIZE_MIN);
 	describe(&build);
-	build_site(&build, 0, "!/x/libtorch_cuda.so:2:op|!/lib/libc.so.6:4:start_thread",
-		   GPULEAK_SITE_BACKWARD, kept);
+	build_site(&build, 0, again ? AGAIN : NATIVE, again ? 0 : GPULEAK_SITE_BACKWARD, kept);
 	build_site(&build, 0,
 		   TORCH "autograd/__init__.py:354:backward|" TORCH
 			 "_tensor.py:625:backward|train.py:25:train|" MAIN,
@@ -215,7 +220,9 @@ static void autograd_has_the_line_of_backward(bool second_line)
 	EXPECT(finding != NULL);
 	if (finding)
 		expect_frame(&report.snapshot, finding->place.where,
-			     second_line ? "/lib/libc.so.6+4" : "/home/me/project/train.py:25");
+			     !second_line ? "/home/me/project/train.py:25"
+			     : again	  ? TORCH "nn/modules/linear.py:134"
+					  : "/lib/libc.so.6+4");
 	report_release(&report);
 	build_release(&build);
 }
@@ -224,8 +231,8 @@ int main(void)
 {
 	stacks_have_their_lines();
 	workspaces_have_their_functions();
-	autograd_has_the_line_of_backward(false);
-	autograd_has_the_line_of_backward(true);
+	for (unsigned i = 0; i < 4; i++)
+		autograd_has_the_line_of_backward(i & 1, i & 2);
 	unlink(test_path());
 	return test_result();
 }
