@@ -25,14 +25,14 @@ static inline void ledger_note_peak(const struct ledger *ledger, struct ledger_s
 /* After each change of PyTorch's total. */
 static inline void ledger_set_allocated(struct ledger *ledger, uint64_t allocated)
 {
-	ledger->allocated = allocated;
+	__atomic_store_n(&ledger->allocated, allocated, __ATOMIC_RELAXED); /* ledger_at_peak() */
 	if (allocated > ledger->step_peak)
 		ledger->step_peak = allocated;
 	if (allocated < ledger->step_trough)
 		ledger->step_trough = allocated;
 	if (allocated <= ledger->peak)
 		return;
-	ledger->peak = allocated;
+	__atomic_store_n(&ledger->peak, allocated, __ATOMIC_RELAXED);
 	ledger->peak_epoch++;
 	ledger->peak_step = ledger->step;
 }

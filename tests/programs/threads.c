@@ -57,6 +57,18 @@ static void take(void *data)
 	totals[block->device].live_bytes += block->size;
 }
 
+/* As PyTorch does: an input is filled from the host, cuBLAS gets its workspace. */
+static void use(const struct block *block, unsigned round)
+{
+	void *address = (void *)(uintptr_t)block->address;
+
+	cudaSetDevice(block->device);
+	if (round % 3 == 0)
+		cudaMemcpyAsync(address, NULL, block->size, 1, NULL);
+	if (round % 5 == 0)
+		cublasSetWorkspace_v2(NULL, address, block->size);
+}
+
 static void give(const struct block *block)
 {
 	fake_free_at(block->device, block->address, block->size);
@@ -103,6 +115,7 @@ static void *work(void *number)
 		struct request request = {&block, &random};
 
 		site_call((uint32_t)rand_r(&random) % SITES, take, &request);
+		use(&block, round);
 		if (!hand_on(&baskets[(own + 1) % threads], &block))
 			give(&block);
 		if (round % 7 == 0)
