@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,8 +22,9 @@ struct run {
 	struct parts parts;
 	struct environment environment; /* of the program */
 	struct traces traces;
-	int report_to; /* -1: standard error */
-	int json;      /* -1: none wanted */
+	uint64_t started; /* ns since 1970 */
+	int report_to;	  /* -1: standard error */
+	int json;	  /* -1: none wanted */
 };
 
 static int parts_check(const struct run *run)
@@ -67,14 +69,23 @@ static void environment_set_out(struct run *run)
 	free(folder);
 }
 
-/* So that of several processes none takes another's name: see libgpuleak(7). */
+/*
+ * So that of several processes none takes another's name, and that of two runs at once none
+ * reports the other's traces: see libgpuleak(7).  A run within another one is of that one, which
+ * reports all of them.
+ */
 static void environment_set_start(struct run *run)
 {
+	const char *outer = getenv("GPULEAK_RUN_STARTED");
 	struct timespec now;
 	char *text;
 
+	run->started = outer ? strtoull(outer, NULL, 10) : 0;
+	if (run->started)
+		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	text = text_format("%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
+	run->started = strtoull(text, NULL, 10);
 	environment_set(&run->environment, "GPULEAK_RUN_STARTED", text);
 	free(text);
 }
@@ -273,7 +284,7 @@ static int make_way(struct run *run)
 	const char *baseline = run->options.baseline;
 	struct file_identity before = identity_of(baseline), after;
 
-	if (traces_make_way(&run->traces, out_of(run)) < 0)
+	if (traces_make_way(&run->traces, out_of(run), run->started) < 0)
 		return -1;
 	after = identity_of(baseline);
 	if (before.device == after.device && before.inode == after.inode)

@@ -39,21 +39,24 @@ static uint64_t trace_start(int fd)
 	return first[first[1].written > first[0].written].offset;
 }
 
-/* Does the trace say why nothing is in it?  What it says is read by gpuleak-report. */
-static bool is_empty(int fd)
+/* What an older version lacks is 0; all of it where the trace can't be read. */
+static struct gpuleak_run run_of(int fd)
 {
 	uint64_t start = trace_start(fd);
 	struct gpuleak_file_header header;
-	struct gpuleak_run run;
+	struct gpuleak_run run = {0};
 
 	if (!read_at(fd, start, &header, sizeof(header)))
-		return false;
+		return run;
 	for (size_t i = 0; i < GPULEAK_SECTIONS_MAX && i < header.section_count; i++) {
-		if (header.sections[i].kind == GPULEAK_SECTION_RUN)
-			return read_at(fd, start + header.sections[i].offset, &run, sizeof(run)) &&
-			       run.empty_why != 0;
+		const struct gpuleak_section *section = &header.sections[i];
+		size_t size = section->item_size < sizeof(run) ? section->item_size : sizeof(run);
+
+		if (section->kind == GPULEAK_SECTION_RUN &&
+		    !read_at(fd, start + section->offset, &run, size))
+			run = (struct gpuleak_run){0};
 	}
-	return false;
+	return run;
 }
 
 /*
@@ -84,13 +87,15 @@ struct trace_look trace_look_at(const char *path)
 	struct trace_look look = {.state = TRACE_NONE};
 	struct stat st;
 	int fd = trace_open(path, &st);
+	struct gpuleak_run run;
 
 	if (fd < 0)
 		return look;
-	look = (struct trace_look){TRACE_WHOLE, st.st_dev, st.st_ino, st.st_uid};
+	run = run_of(fd);
+	look = (struct trace_look){TRACE_WHOLE, st.st_dev, st.st_ino, st.st_uid, run.run_started};
 	if (!lock(fd) && errno == EWOULDBLOCK)
 		look.state = TRACE_RUNNING;
-	else if (is_empty(fd))
+	else if (run.empty_why) /* what it says is read by gpuleak-report */
 		look.state = TRACE_EMPTY;
 	close(fd);
 	return look;

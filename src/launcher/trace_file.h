@@ -3,6 +3,7 @@
 #define GPULEAK_LAUNCHER_TRACE_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum trace_state {
@@ -17,6 +18,7 @@ struct trace_look {
 	dev_t device;
 	ino_t inode;
 	uid_t owner;
+	uint64_t run_started; /* which run it is of; 0: unknown */
 };
 
 struct trace_look trace_look_at(const char *path);

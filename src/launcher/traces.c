@@ -90,12 +90,12 @@ static char *out_with_name(const char *out)
 	return text_format("%s%s", out ? out : "", folder ? DEFAULT_OUT : "");
 }
 
-int traces_make_way(struct traces *traces, const char *out)
+int traces_make_way(struct traces *traces, const char *out, uint64_t started)
 {
 	char *name = out_with_name(out);
 	int ret;
 
-	*traces = (struct traces){0};
+	*traces = (struct traces){.started = started};
 	ret = add_place(traces, name) < 0 || add_fallbacks(traces, name) < 0 ? -1 : 0;
 	free(name);
 	if (ret < 0)
@@ -130,6 +130,8 @@ static void collect_one(struct traces *traces, const char *path, bool shared_fol
 	struct names *into = &written->whole;
 
 	if (look.state == TRACE_NONE || known(traces, &look))
+		return;
+	if (look.run_started && look.run_started != traces->started)
 		return;
 	if (shared_folder && look.owner != geteuid())
 		return;

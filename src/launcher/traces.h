@@ -3,6 +3,7 @@
 #define GPULEAK_LAUNCHER_TRACES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "launcher/say.h"
@@ -24,6 +25,7 @@ struct traces {
 	size_t names_count;
 	struct file_identity *known; /* owned: traces that stayed in place, and those collected */
 	size_t known_count;
+	uint64_t started; /* what GPULEAK_RUN_STARTED says to the run's processes */
 };
 
 /* Traces found after a run, by path. */
@@ -36,11 +38,11 @@ struct traces_written {
 /*
  * Make way for the traces of a run that has `out` as GPULEAK_OUT (NULL: by default):
  * an old one gets another name, .old or .old.2 and so on; one whose writer lives
- * stays.  Returns 0, or -1 after saying why not.
+ * stays.  `started` tells the run's traces from others'.  Returns 0, or -1 after saying why not.
  */
-int traces_make_way(struct traces *traces, const char *out);
+int traces_make_way(struct traces *traces, const char *out, uint64_t started);
 
-/* After the run: what it wrote. */
+/* After the run: what it wrote, and no other run at the same time under the same name. */
 void traces_collect(struct traces *traces, struct traces_written *written);
 
 void traces_written_release(struct traces_written *written);

@@ -133,8 +133,9 @@ struct gpuleak_run {
 	gpuleak_string_id native_why;	/* why there are no native stacks */
 	gpuleak_string_id optimizer;	/* class of the optimizer that is the clock */
 	gpuleak_string_id empty_why;	/* why there is nothing in this trace */
+	uint64_t run_started;		/* GPULEAK_RUN_STARTED, ns since 1970; 0: not given */
 };
-_Static_assert(sizeof(struct gpuleak_run) == 96, "on-disk size");
+_Static_assert(sizeof(struct gpuleak_run) == 104, "on-disk size");
 
 enum gpuleak_status {
 	GPULEAK_STATUS_RUNNING = 1,

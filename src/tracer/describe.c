@@ -149,6 +149,7 @@ void describe_process(void)
 	char host[256] = "";
 
 	run->pid = (uint32_t)getpid();
+	run->run_started = settings.run_given ? settings.run_started : 0;
 	if (gethostname(host, sizeof(host) - 1) == 0)
 		run->host = text_id(host);
 	if (settings.folder[0])

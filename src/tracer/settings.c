@@ -111,6 +111,12 @@ static void read_writer(const char *text)
 		"GPULEAK_WRITER", text, writer_names, " is none of auto, mapped, slots: ignored; ");
 }
 
+static void read_run_started(const char *text)
+{
+	settings.run_started = strtoull(text, NULL, 10);
+	settings.run_given = settings.run_started > 0;
+}
+
 static void read_clock(const char *text)
 {
 	if (strcmp(text, "given") == 0)
@@ -141,7 +147,7 @@ static void read_one(const char *name, const char *text)
 	else if (strcmp(name, "GPULEAK_ARGV") == 0)
 		settings.hide_argv = strcmp(text, "0") == 0;
 	else if (strcmp(name, "GPULEAK_RUN_STARTED") == 0)
-		settings.run_started = strtoull(text, NULL, 10);
+		read_run_started(text);
 	else if (strcmp(name, "GPULEAK_QUIET") == 0)
 		settings.quiet = strcmp(text, "0") != 0;
 	else if (strcmp(name, "GPULEAK_CLOCK") == 0)

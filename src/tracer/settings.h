@@ -29,6 +29,7 @@ struct settings {
 	enum settings_writer writer; /* GPULEAK_WRITER */
 	bool hide_argv;		     /* GPULEAK_ARGV=0 */
 	uint64_t run_started; /* GPULEAK_RUN_STARTED, ns since 1970; else this process's start */
+	bool run_given;	      /* the former */
 	bool quiet;	      /* GPULEAK_QUIET=1 */
 	bool steps_given;     /* GPULEAK_CLOCK=given: optimizers and gpuleak_step() alone */
 	char folder[4096];    /* where the program started; "": unknown */

@@ -39,10 +39,10 @@ exit "${REPORT_CODE:-0}"
 # A program: an empty file, one section "run", and in it why nothing was seen.
 HEADER = struct.Struct("<8sHHIIIQ")
 SECTION = struct.Struct("<IIQQ")
-RUN_KIND, RUN_SIZE, RUN_OFFSET, EMPTY_WHY = 1, 96, 4096, 92
+RUN_KIND, RUN_SIZE, RUN_OFFSET, EMPTY_WHY, RUN_STARTED = 1, 104, 4096, 92, 96
 
 
-def trace_bytes(empty: bool = False) -> bytes:
+def trace_bytes(empty: bool = False, started: int = 0) -> bytes:
     """As much of a trace as the launcher looks at."""
     header = HEADER.pack(b"GPULEAK\0", 1, 0, HEADER.size + 64 * SECTION.size, 0x01020304, 1, 8192)
     section = SECTION.pack(RUN_KIND, RUN_SIZE, RUN_OFFSET, RUN_SIZE)
@@ -50,6 +50,7 @@ def trace_bytes(empty: bool = False) -> bytes:
     content[: len(header) + len(section)] = header + section
     if empty:
         struct.pack_into("<I", content, RUN_OFFSET + EMPTY_WHY, 7)
+    struct.pack_into("<Q", content, RUN_OFFSET + RUN_STARTED, started)
     return bytes(content)
 
 
@@ -247,6 +248,23 @@ def test_several_processes():
         reported = place.reported()
         equal(sorted(reported), sorted(names))
         assert reported.index("trace.rank2.bin") < reported.index("trace.rank10.bin"), reported
+
+
+def test_two_runs_at_once():
+    """Each reports its own, and what doesn't say; a run within another is of that one."""
+    with Place() as place:
+        for number in (1111, 2222):
+            (place.top / f"of{number}").write_bytes(trace_bytes(started=number))
+        script = f"cp {place.top}/of1111 trace.1.bin; cp {place.top}/of2222 trace.2.bin; "
+        done = place.run(script + 'cp "$WHOLE" trace.3.bin', GPULEAK_RUN_STARTED="1111")
+        equal(done.returncode, 0)
+        equal(sorted(place.reported()), ["trace.1.bin", "trace.3.bin"])
+    with Place() as place:
+        (place.top / "of1111").write_bytes(trace_bytes(started=1111))
+        done = place.run(f"cp {place.top}/of1111 trace.bin; echo $GPULEAK_RUN_STARTED")
+        equal(done.returncode, 2)
+        assert int(done.stdout) > 10**18, done.stdout
+        equal(place.calls(), [])
 
 
 def test_names_with_fields():

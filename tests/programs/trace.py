@@ -10,10 +10,11 @@ SECTIONS = {
     1: "run", 2: "state", 3: "strings", 4: "frames", 5: "stacks", 6: "sites",
     7: "evidence", 8: "devices", 9: "timeline", 10: "notes", 11: "ring", 12: "host",
 }
-RUN = struct.Struct("<IIiiQQ16I")
+RUN = struct.Struct("<IIiiQQ16IQ")
 RUN_NAMES = (
     "pid flags rank world_size started ring_page_size host argv folder program python torch cuda "
-    "tracer stdlib packages main_file main_package python_why native_why optimizer empty_why"
+    "tracer stdlib packages main_file main_package python_why native_why optimizer empty_why "
+    "run_started"
 ).split()
 STATE_NAMES = (
     "begun committed "
