@@ -13,13 +13,13 @@ STEPS = list(range(22, 27))  # of 35 seconds, as the machine likes
 
 
 def cells(kept, seconds=35):
-    """As in a notebook: each cell is new code, run once."""
-    end, number = time.monotonic() + seconds, 0
+    """Each cell is new code, run once; none is let go of, whose address the next one might have."""
+    end, codes = time.monotonic() + seconds, []
     while time.monotonic() < end:
-        number += 1
-        code = compile("x = torch.ones(4096, device='cuda') * 2", f"<cell {number}>", "exec")
+        name = f"<cell {len(codes)}>"
+        codes.append(compile("x = torch.ones(4096, device='cuda') * 2", name, "exec"))
         names = {"torch": torch}
-        exec(code, names)
+        exec(codes[-1], names)
         if kept is not None:
             kept.append(names["x"])
         time.sleep(0.05)
