@@ -17,8 +17,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT int dlclose(void *library);
-
 /*
  * The next one, which may be another preloaded library's: sanitizers have one.  In glibc
  * before 2.34 it is libdl's.
@@ -37,7 +35,7 @@ static void *find_next(void)
 	return next;
 }
 
-EXPORT int dlclose(void *library)
+EXPORT int dlclose(void *handle)
 {
 	void *next = find_next();
 	int (*real)(void *);
@@ -46,7 +44,7 @@ EXPORT int dlclose(void *library)
 	memcpy(&real, &next, sizeof(real));
 	if (!real)
 		return -1;
-	result = real(library);
+	result = real(handle);
 	native_loader_look();
 	return result;
 }
