@@ -247,6 +247,60 @@ def test_broken_disk(box):
             box.read()
 
 
+def fill(path):
+    """Takes all the room that is left on a disk."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 12):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError as error:
+                expect_equal("the disk is full", error.errno, errno.ENOSPC)
+
+
+def run_on_filling_disk(box, disk, writer, events):
+    """The trace and what was said: the disk fills up after eight marks."""
+    first, *rest = parts_of(events, 8)
+    write_events(box, [*first, ("h",), *sum(rest, []), ("h",)])
+    out = f"{disk.name}/{writer}.bin"
+    process = box.start(
+        ["replay", "events.txt"], env={"GPULEAK_OUT": out, "GPULEAK_WRITER": writer}
+    )
+    expect_equal("it says", process.stdout.readline(), "holding\n")
+    while writer == "slots" and marks_written(box.folder / out) < 8:
+        time.sleep(0.005)
+    fill(disk / "other")
+    for _ in range(2):
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.stdout.readline()
+    _, err = process.communicate(timeout=TIMEOUT_S)
+    (disk / "other").unlink()
+    expect_equal("exit code", process.returncode, 0)
+    return box.trace(out), err
+
+
+def test_disk_fills(box):
+    """A small disk that somebody else fills in mid-run: a mapped trace has its room already."""
+    disk = box.folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "none", str(disk)]
+    if subprocess.run(mount, stderr=subprocess.DEVNULL).returncode:
+        raise Skip("mounting isn't allowed here")
+    try:
+        events = list(RandomEvents(4).steps(24))
+        trace, err = run_on_filling_disk(box, disk, "slots", events)
+        one_line(err, "No space left", "trying again")
+        expect_equal("mark", trace.committed, 8)
+        check_killed(box, trace, events)
+        box.read("disk/slots.bin")
+        trace, err = run_on_filling_disk(box, disk, "mapped", events)
+        expect_equal("said", err, "")
+        expect_equal("mark", trace.committed, 24)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
 def test_interrupted_writes(box):
     """Short writes and EINTR: all of it is written all the same."""
     events = list(RandomEvents(5).steps(24))
