@@ -4,87 +4,137 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "tracer/hot.h"
 #include "tracer/memory.h"
 
 #include "tracer/banned.h"
 
 enum {
-	FIRST_BITS = 9, /* compact: each block costs a cache line that PyTorch pushed out */
-	LAST_BITS = 28,
-	ADDRESS_SHIFT = 8, /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
-	MOVES = 4,	   /* old slots looked at per call: done before `now` is half full */
-	RETURNED = 1 << 13 /* old slots given back at a time: whole pages of theirs */
+	FIRST_BITS = 10, /* a page: PyTorch's work pushes out what lies further apart */
+	LAST_BITS = 25,
+	MOVES = 4,	    /* old slots looked at per call: done before `now` is half full */
+	RETURNED = 1 << 15, /* old slots given back at a time: whole pages of theirs */
+	NUMBER_BITS = 24,
+	DISTANCE_MAX = 255, /* at half load a chance of 1e-20 */
+	CHUNK_BITS = 12,    /* 80 KiB: growing never copies blocks */
+	CHUNK_SIZE = 1 << CHUNK_BITS,
+	CHUNKS = 1 << (NUMBER_BITS - CHUNK_BITS),
 };
 
-static size_t slots_size(const struct block_slots *table)
+static size_t slots_size(const struct block_index *index)
 {
-	return sizeof(struct block) << table->bits;
+	return sizeof(uint32_t) << index->bits;
 }
 
-static uint32_t home(const struct block_slots *table, uint64_t address)
+static uint32_t number_of(uint32_t slot)
 {
-	uint64_t mixed = (address >> ADDRESS_SHIFT) * 0x9e3779b97f4a7c15ull;
-
-	return (uint32_t)(mixed >> (64 - table->bits));
+	return slot & ((1u << NUMBER_BITS) - 1);
 }
 
-/* Where the block at `address` is, or the free slot that ends the search for it. */
-static uint32_t find(const struct block_slots *table, uint64_t address)
+static uint32_t distance_of(uint32_t slot)
 {
-	uint32_t mask = (1u << table->bits) - 1;
-	uint32_t i = home(table, address);
+	return slot >> NUMBER_BITS;
+}
 
-	while (table->slots[i].address && table->slots[i].address != address)
-		i = (i + 1) & mask;
-	return i;
+/* Numbers from 1. */
+static inline struct block *block_of(const struct block_table *table, uint32_t number)
+{
+	return &table->chunks[(number - 1) >> CHUNK_BITS][(number - 1) % CHUNK_SIZE];
+}
+
+/* Where a search ends: at the block, or at the free slot that it could be put into. */
+struct place {
+	uint32_t slot;
+	uint32_t distance;
+};
+
+static inline struct place find(const struct block_table *table, const struct block_index *index,
+				uint64_t address)
+{
+	uint32_t mask = (1u << index->bits) - 1;
+	struct place place = {blocks_home(index, address), 0};
+	uint32_t found;
+
+	for (;;) {
+		found = index->slots[place.slot];
+		/* What lies as far from its home as we are has the same one. */
+		if (!found || (distance_of(found) == place.distance &&
+			       block_of(table, number_of(found))->address == address))
+			return place;
+		place.slot = (place.slot + 1) & mask;
+		place.distance++;
+	}
 }
 
 /* Backward-shift deletion: close the gap, so that no tombstones pile up. */
-static void close_gap(struct block_slots *table, uint32_t gap)
+static inline void close_gap(struct block_index *index, uint32_t gap)
 {
-	uint32_t mask = (1u << table->bits) - 1;
+	uint32_t mask = (1u << index->bits) - 1;
 	uint32_t i = gap;
 
 	for (;;) {
+		uint32_t apart, slot;
+
 		i = (i + 1) & mask;
-		if (!table->slots[i].address)
+		slot = index->slots[i];
+		if (!slot)
 			break;
-		if (((i - home(table, table->slots[i].address)) & mask) >= ((i - gap) & mask)) {
-			table->slots[gap] = table->slots[i];
+		apart = (i - gap) & mask;
+		if (distance_of(slot) >= apart) {
+			index->slots[gap] = slot - (apart << NUMBER_BITS);
 			gap = i;
 		}
 	}
-	table->slots[gap].address = 0;
+	index->slots[gap] = 0;
 }
 
-static bool take_from(struct block_slots *table, uint64_t address, struct block *block)
+/* The number of the block at `address`, no more in the index; 0: none. */
+static inline uint32_t take_from(const struct block_table *table, struct block_index *index,
+				 uint64_t address)
 {
-	uint32_t i;
+	uint32_t slot, number;
 
-	if (!table->slots)
-		return false;
-	i = find(table, address);
-	if (!table->slots[i].address)
-		return false;
-	*block = table->slots[i];
-	close_gap(table, i);
-	return true;
+	if (!index->slots)
+		return 0;
+	slot = find(table, index, address).slot;
+	number = number_of(index->slots[slot]);
+	if (number)
+		close_gap(index, slot);
+	return number;
 }
 
 /*
- * From an old table.  Slots that were passed are empty, and so nothing whose home is one of
+ * From an old index.  Slots that were passed are empty, and so nothing whose home is one of
  * them is left: a look would have the kernel map what was given back.
  */
-static bool take_old(struct block_table *table, uint64_t address, struct block *block)
+static uint32_t take_old(struct block_table *table, uint64_t address)
 {
-	return table->old.slots && home(&table->old, address) >= table->moved &&
-	       take_from(&table->old, address, block);
+	return table->old.slots && blocks_home(&table->old, address) >= table->moved
+		       ? take_from(table, &table->old, address)
+		       : 0;
+}
+
+static bool put_number(struct block_index *index, struct place place, uint32_t number)
+{
+	if (place.distance > DISTANCE_MAX)
+		return false;
+	index->slots[place.slot] = place.distance << NUMBER_BITS | number;
+	return true;
+}
+
+static void free_number(struct block_table *table, uint32_t number)
+{
+	struct block *block = block_of(table, number);
+
+	block->address = 0;
+	block->birth = table->free;
+	table->free = number;
 }
 
 /* Give the emptied front of the old slots back bit by bit: all at once takes too long. */
 static void give_back(const struct block_table *table)
 {
-	size_t size = RETURNED * sizeof(struct block);
+	size_t size = RETURNED * sizeof(uint32_t);
 	int saved = errno;
 
 	if (table->moved % RETURNED)
@@ -93,17 +143,26 @@ static void give_back(const struct block_table *table)
 	errno = saved;
 }
 
+static void move(struct block_table *table, uint32_t slot)
+{
+	uint32_t number = number_of(table->old.slots[slot]);
+	struct place place = find(table, &table->now, block_of(table, number)->address);
+
+	close_gap(&table->old, slot);
+	if (put_number(&table->now, place, number))
+		return;
+	free_number(table, number);
+	table->count--;
+}
+
 /* A slot is passed once it is empty; closing its gap may bring in another block. */
 __attribute__((noinline)) static void move_some(struct block_table *table)
 {
-	struct block_slots *old = &table->old;
+	struct block_index *old = &table->old;
 
 	for (unsigned i = 0; i < MOVES && old->slots; i++) {
-		struct block *slot = &old->slots[table->moved];
-
-		if (slot->address) {
-			table->now.slots[find(&table->now, slot->address)] = *slot;
-			close_gap(old, table->moved);
+		if (old->slots[table->moved]) {
+			move(table, table->moved);
 			continue;
 		}
 		table->moved++;
@@ -117,7 +176,7 @@ __attribute__((noinline)) static void move_some(struct block_table *table)
 
 __attribute__((cold, noinline)) static bool grow(struct block_table *table)
 {
-	struct block_slots larger = {.bits = table->now.slots ? table->now.bits + 1 : FIRST_BITS};
+	struct block_index larger = {.bits = table->now.slots ? table->now.bits + 1 : FIRST_BITS};
 
 	/* Both can't be outgrown at once: see MOVES. */
 	if (larger.bits > LAST_BITS || table->old.slots)
@@ -131,58 +190,126 @@ __attribute__((cold, noinline)) static bool grow(struct block_table *table)
 	return true;
 }
 
-bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced)
+__attribute__((cold, noinline)) static bool add_chunk(struct block_table *table)
 {
-	uint32_t i;
+	struct block *chunk;
+
+	if (!table->chunks)
+		table->chunks = memory_take(CHUNKS * sizeof(*table->chunks));
+	/* The last chunk stays unused, or its last number would not fit. */
+	if (!table->chunks || table->used >> CHUNK_BITS == CHUNKS - 1)
+		return false;
+	chunk = memory_take(CHUNK_SIZE * sizeof(*chunk));
+	table->chunks[table->used >> CHUNK_BITS] = chunk;
+	return chunk;
+}
+
+/* A number for a new block; 0: none. */
+static inline uint32_t take_number(struct block_table *table)
+{
+	uint32_t number = table->free;
+
+	if (number) {
+		table->free = block_of(table, number)->birth;
+		return number;
+	}
+	if (table->used % CHUNK_SIZE == 0 && !add_chunk(table))
+		return 0;
+	return ++table->used;
+}
+
+static bool put_new(struct block_table *table, struct place place, const struct block *block)
+{
+	uint32_t number = take_number(table);
+
+	if (!number)
+		return false;
+	if (!put_number(&table->now, place, number)) {
+		free_number(table, number);
+		return false;
+	}
+	*block_of(table, number) = *block;
+	table->count++;
+	return true;
+}
+
+/* The block at its address, in either index; 0: none.  `place`: where it is, or could be, in `now`.
+ */
+static inline uint32_t look_up(struct block_table *table, uint64_t address, struct place *place)
+{
+	uint32_t number;
+
+	*place = find(table, &table->now, address);
+	number = number_of(table->now.slots[place->slot]);
+	if (number || !table->old.slots)
+		return number;
+	number = take_old(table, address);
+	if (number && !put_number(&table->now, *place, number)) {
+		free_number(table, number);
+		table->count--;
+		number = 0;
+	}
+	return number;
+}
+
+HOT_CODE bool blocks_put(struct block_table *table, const struct block *block,
+			 struct block *replaced)
+{
+	struct place place;
+	uint32_t number;
+	bool done = true;
 
 	replaced->address = 0;
 	if ((!table->now.slots || table->count >= 1u << (table->now.bits - 1)) && !grow(table))
 		return false;
-	if (take_old(table, block->address, replaced))
-		table->count--;
-	i = find(&table->now, block->address);
-	if (table->now.slots[i].address)
-		*replaced = table->now.slots[i];
-	else
-		table->count++;
-	table->now.slots[i] = *block;
+	number = look_up(table, block->address, &place);
+	if (number) {
+		*replaced = *block_of(table, number);
+		*block_of(table, number) = *block;
+	} else {
+		done = put_new(table, place, block);
+	}
 	if (table->old.slots)
 		move_some(table);
-	return true;
+	return done;
 }
 
-static const struct block *find_in(const struct block_slots *table, uint64_t address)
+static const struct block *find_in(const struct block_table *table, const struct block_index *index,
+				   uint64_t address)
 {
-	const struct block *block = table->slots ? &table->slots[find(table, address)] : NULL;
+	uint32_t number = number_of(index->slots[find(table, index, address).slot]);
 
-	return block && block->address ? block : NULL;
+	return number ? block_of(table, number) : NULL;
 }
 
 const struct block *blocks_find(const struct block_table *table, uint64_t address)
 {
-	const struct block *block = find_in(&table->now, address);
+	const struct block *block = table->now.slots ? find_in(table, &table->now, address) : NULL;
 
-	return block ? block : find_in(&table->old, address);
+	if (block || !table->old.slots || blocks_home(&table->old, address) < table->moved)
+		return block;
+	return find_in(table, &table->old, address);
 }
 
-bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
+HOT_CODE bool blocks_take(struct block_table *table, uint64_t address, struct block *block)
 {
-	if (!take_from(&table->now, address, block) && !take_old(table, address, block))
+	uint32_t number = take_from(table, &table->now, address);
+
+	if (!number)
+		number = take_old(table, address);
+	if (!number)
 		return false;
+	*block = *block_of(table, number);
+	free_number(table, number);
 	table->count--;
 	if (table->old.slots)
 		move_some(table);
 	return true;
 }
 
-static void slots_start_anew(struct block_slots *table)
-{
-	for (size_t i = 0; table->slots && i < (size_t)1 << table->bits; i++)
-		table->slots[i].birth = 0;
-}
-
 void blocks_start_anew(struct block_table *table)
 {
-	slots_start_anew(&table->now);
-	slots_start_anew(&table->old);
+	for (uint32_t number = 1; number <= table->used; number++)
+		if (block_of(table, number)->address)
+			block_of(table, number)->birth = 0;
 }

@@ -1,6 +1,10 @@
 /*
  * The live blocks of one allocator on one device, by address.
  *
+ * Blocks lie in the order in which they were given out, and the place of one that was freed is
+ * the next to be used: what comes and goes together shares cache lines, and a table of small
+ * numbers leads there.
+ *
  * Not locked: the ledger's lock is held in each call.  Zeroed: { 0 } is empty.
  */
 #ifndef GPULEAK_TRACER_BLOCKS_H
@@ -40,24 +44,40 @@ static inline uint32_t block_site(const struct block *block)
 }
 
 /*
- * Growing moves a few blocks with each call, since PyTorch's mutex is held: all at
- * once would take 30 ms at 2^18 blocks.  Until then some are in `old`.
+ * Numbers of blocks from 1, at most half full, by open addressing; in the upper bits how far
+ * each lies from its home.  Growing moves a few with each call, since PyTorch's mutex is held: all
+ * at once would take 30 ms at 2^18 blocks.  Until then some are in `old`.
  */
-struct block_slots {
-	struct block *slots; /* owned; NULL: none */
-	uint32_t bits;	     /* 1 << bits slots */
+struct block_index {
+	uint32_t *slots; /* owned; NULL: none */
+	uint32_t bits;	 /* 1 << bits slots */
 };
 
 struct block_table {
-	struct block_slots now; /* at most half full */
-	struct block_slots old; /* emptied from the front, up to `moved` */
+	struct block_index now;
+	struct block_index old; /* emptied from the front, up to `moved` */
+	struct block **chunks;	/* owned, as each of them; NULL: none yet */
+	uint32_t used;		/* places of the chunks that were ever in use */
+	uint32_t free; /* the place that was freed last, from 1; each has the next in `birth` */
 	uint32_t moved;
 	uint32_t count; /* blocks in both */
 };
 
+enum {
+	BLOCKS_ADDRESS_SHIFT = 8 /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
+};
+
+/* Where the search for `address` begins. */
+static inline uint32_t blocks_home(const struct block_index *index, uint64_t address)
+{
+	uint64_t mixed = (address >> BLOCKS_ADDRESS_SHIFT) * 0x9e3779b97f4a7c15ull;
+
+	return (uint32_t)(mixed >> (64 - index->bits));
+}
+
 /*
  * Put `block` in.  `replaced` gets the block that was live at that address, or
- * address 0.  False when there is no memory to grow into.
+ * address 0.  False when there is no memory to grow into, or no number for it left.
  */
 bool blocks_put(struct block_table *table, const struct block *block, struct block *replaced);
 

@@ -6,8 +6,8 @@
 #include "test.h"
 
 enum {
-	ADDRESSES = 5000,
-	EVENTS = 200000
+	ADDRESSES = 20000, /* several chunks */
+	EVENTS = 400000
 };
 
 static struct block model[ADDRESSES]; /* address 0: not live */
