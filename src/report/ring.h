@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "report/trace_file.h"
+#include "trace/format.h"
 
 struct ring_page_at {
 	uint64_t sequence;
@@ -22,6 +23,19 @@ struct ring {
 	size_t count;
 	size_t next;
 };
+
+/*
+ * So many events are in the page: the first without a kind ends them.  What lies behind it may be
+ * of an earlier claim.
+ */
+static inline unsigned ring_page_events(const struct gpuleak_ring_page *page)
+{
+	unsigned events = 0;
+
+	while (events < GPULEAK_RING_EVENTS && page->events[events].when >> 56)
+		events++;
+	return events;
+}
 
 /* `claimed`: pages that the state says were ever used. */
 void ring_init(struct ring *ring, const struct trace_file *file, uint64_t claimed, uint32_t device);

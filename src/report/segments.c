@@ -291,8 +291,10 @@ static size_t count_before_restart(struct ring *ring)
 	size_t count = 0, before = 0;
 
 	while (ring_take(ring, &page)) {
-		for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
-			count += page.events[i].when >> 56 != 0;
+		unsigned events = ring_page_events(&page);
+
+		for (unsigned i = 0; i < events; i++) {
+			count++;
 			if (page.events[i].when >> 56 == GPULEAK_EVENT_RESTART)
 				before = count;
 		}
@@ -309,11 +311,11 @@ static void replay_ring(struct replay *replay, const struct report *report, stru
 	size_t count = 0;
 
 	while (!replay->failed && ring_take(ring, &page)) {
-		for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
+		unsigned events = ring_page_events(&page);
+
+		for (unsigned i = 0; i < events; i++) {
 			struct gpuleak_event *event = &page.events[i];
 
-			if (!(event->when >> 56))
-				continue;
 			if (++count <= before)
 				event->step = 0; /* whatever was counted then */
 			else if (is_over(&report->snapshot, event, at_oom))

@@ -5,6 +5,7 @@
 
 #include "report/items.h"
 #include "report/memory.h"
+#include "report/ring.h"
 
 enum {
 	OPEN_PAGES_MAX = 1 << 15, /* 128 MiB of the ring; what is more is not looked at */
@@ -41,14 +42,12 @@ static bool is_open(const struct snapshot *snapshot, const struct gpuleak_event 
 static void look_at(struct snapshot *snapshot, const struct gpuleak_ring_page *page,
 		    struct open_pages *pages, uint64_t number)
 {
+	unsigned events = page->sequence ? ring_page_events(page) : 0;
 	bool open = false;
 
-	if (!page->sequence)
-		return;
-	for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
-		snapshot->events_kept += kind_of(&page->events[i]) != 0;
+	for (unsigned i = 0; i < events; i++)
 		open |= is_open(snapshot, &page->events[i]);
-	}
+	snapshot->events_kept += events;
 	if (!open)
 		return;
 	if (pages->count < OPEN_PAGES_MAX)
@@ -78,7 +77,9 @@ static void drop_device(struct snapshot *snapshot, uint32_t device)
 
 static void take_page(struct snapshot *snapshot, const struct gpuleak_ring_page *page)
 {
-	for (unsigned i = 0; i < GPULEAK_RING_EVENTS; i++) {
+	unsigned events = ring_page_events(page);
+
+	for (unsigned i = 0; i < events; i++) {
 		const struct gpuleak_event *event = &page->events[i];
 
 		if (!is_open(snapshot, event))

@@ -79,8 +79,8 @@ static int check_version(const struct gpuleak_file_header *header, const char *p
 		return message_set(why, "%s: not a trace of gpuleak", path);
 	if (header->byte_order == __builtin_bswap32(GPULEAK_BYTE_ORDER))
 		return message_set(why, "%s: from a machine of another byte order", path);
-	if (header->major != GPULEAK_FORMAT_MAJOR)
-		return message_set(why, "%s: format %u.%u, this program reads %u.x", path,
+	if (!header->major || header->major > GPULEAK_FORMAT_MAJOR)
+		return message_set(why, "%s: format %u.%u, this program reads up to %u.x", path,
 				   header->major, header->minor, GPULEAK_FORMAT_MAJOR);
 	return 0;
 }

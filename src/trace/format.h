@@ -22,8 +22,8 @@
 #define GPULEAK_SLOTS_MAGIC "GPULKSL" /* of a file that holds two traces in turn */
 
 enum {
-	GPULEAK_FORMAT_MAJOR = 1,
-	GPULEAK_FORMAT_MINOR = 2,
+	GPULEAK_FORMAT_MAJOR = 2,
+	GPULEAK_FORMAT_MINOR = 0,
 	GPULEAK_BYTE_ORDER = 0x01020304,
 	GPULEAK_PAGE = 4096, /* sections begin at multiples of it */
 	GPULEAK_SECTIONS_MAX = 64,
@@ -479,8 +479,9 @@ enum {
 };
 
 /*
- * Events of one device, in order.  Page n of the ring holds the claim with the
- * highest `sequence` that is n modulo the number of pages.
+ * Events of one device, in order; the first without a kind ends them, and what lies behind it
+ * is of an earlier claim.  Page n of the ring holds the claim with the highest `sequence` that
+ * is n modulo the number of pages.
  */
 struct gpuleak_ring_page {
 	uint64_t sequence;  /* from 1, over all devices; 0: being made ready */

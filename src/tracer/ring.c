@@ -1,7 +1,6 @@
 #include "tracer/ring.h"
 
-#include <string.h>
-
+#include "tracer/hot.h"
 #include "tracer/trace_writer.h"
 
 #include "tracer/banned.h"
@@ -9,10 +8,15 @@
 /* Reading the clock costs as much as the rest of an event. */
 enum {
 	RING_CLOCK_EVERY = 32,
-	KIND_SHIFT = 56
+	KIND_SHIFT = 56,
+	AHEAD = 4 /* events: two cache lines */
 };
 
-/* A page counts once its sequence is set; until then readers pass it by. */
+/*
+ * A page counts once its sequence is set; until then readers pass it by.  What an earlier claim
+ * left behind the first event stays: each event ends what a reader looks at until the next one
+ * is there, and emptying the page would fetch and push out each of its lines once more.
+ */
 __attribute__((noinline)) static void claim_page(struct ring_cursor *cursor,
 						 struct ring_totals before)
 {
@@ -21,7 +25,7 @@ __attribute__((noinline)) static void claim_page(struct ring_cursor *cursor,
 
 	__atomic_store_n(&page->sequence, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memset(page->events, 0, sizeof(page->events));
+	__atomic_store_n(&page->events[0].when, 0, __ATOMIC_RELAXED);
 	page->allocated = before.allocated;
 	page->reserved = before.reserved;
 	page->device = cursor->device;
@@ -30,23 +34,28 @@ __attribute__((noinline)) static void claim_page(struct ring_cursor *cursor,
 	cursor->used = 0;
 }
 
-void ring_write(struct ring_cursor *cursor, struct ring_totals before, enum gpuleak_event_kind kind,
-		struct gpuleak_event event)
+HOT_CODE void ring_write(struct ring_cursor *cursor, struct ring_totals before,
+			 enum gpuleak_event_kind kind, struct gpuleak_event event)
 {
 	struct gpuleak_event *slot;
 
-	if (!trace.ring_pages)
-		return;
-	if (!cursor->page || cursor->used == GPULEAK_RING_EVENTS)
+	if (!cursor->page || cursor->used == GPULEAK_RING_EVENTS) {
+		if (!trace.ring_pages)
+			return;
 		claim_page(cursor, before);
+	}
 	if (cursor->used % RING_CLOCK_EVERY == 0)
 		cursor->when = trace_now() / 100;
 	slot = &cursor->page->events[cursor->used++];
+	/* These lines come from memory, and a store that waits for one holds up all after it. */
+	__builtin_prefetch(slot + AHEAD, 1);
+	if (cursor->used < GPULEAK_RING_EVENTS)
+		__atomic_store_n(&slot[1].when, 0, __ATOMIC_RELAXED);
 	slot->address = event.address;
 	slot->size = event.size;
 	slot->site = event.site;
 	slot->step = event.step;
-	/* Last: an event without a kind is none. */
+	/* Last: an event without a kind is none, and ends its page. */
 	__atomic_store_n(&slot->when, cursor->when | (uint64_t)kind << KIND_SHIFT,
 			 __ATOMIC_RELEASE);
 }

@@ -69,7 +69,7 @@ class Trace:
         magic, major, _minor, _header, order, count, self.size = struct.unpack_from(
             "<8sHHIIIQ", self.bytes
         )
-        assert magic == b"GPULEAK\0" and major == 1 and order == 0x01020304, "not a trace"
+        assert magic == b"GPULEAK\0" and major == 2 and order == 0x01020304, "not a trace"
         self.sections = {}
         for i in range(count):
             kind, item, offset, size = struct.unpack_from("<IIQQ", self.bytes, 32 + 24 * i)

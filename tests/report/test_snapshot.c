@@ -247,11 +247,43 @@ static void shorter_items(void)
 		memmove(bytes + i * size, bytes + i * sizeof(struct gpuleak_evidence), size);
 	*(struct gpuleak_section *)(uintptr_t)old = (struct gpuleak_section){
 		GPULEAK_SECTION_EVIDENCE, size, old->offset, old->size / size * size};
+	build.header->major = 1;
 	build.header->minor = 1;
 	expect_read(&build, 100);
 	EXPECT(take(&snapshot));
 	EXPECT_U64(snapshot_teeth(&snapshot, &snapshot.sites[0])->count, 0);
 	EXPECT_U64(snapshot_teeth(&snapshot, &snapshot.sites[0])->lowest_step, 0);
+	snapshot_release(&snapshot);
+	build_release(&build);
+}
+
+/* From 2.0 on a claimed page keeps what an earlier claim left behind the first event. */
+static void ring_page_ends(void)
+{
+	const struct gpuleak_event event = {
+		.address = 512,
+		.size = 512,
+		.when = (uint64_t)GPULEAK_EVENT_ALLOC << 56,
+		.site = 0,
+		.step = 101,
+	};
+	struct gpuleak_ring_page *page;
+	struct snapshot snapshot;
+	struct build build;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	add_twins(&build);
+	build_steps(&build, 100);
+	page = build_section(&build, GPULEAK_SECTION_RING);
+	page->sequence = 1;
+	for (unsigned i = 0; i < 5; i++)
+		page->events[i] = event;
+	page->events[2].when = 0;
+	build.state->ring_claimed = 1;
+	write_trace(&build);
+	EXPECT(take(&snapshot));
+	EXPECT_U64(snapshot.events_kept, 2);
+	EXPECT_U64(snapshot.open_count, 2);
 	snapshot_release(&snapshot);
 	build_release(&build);
 }
@@ -397,6 +429,7 @@ int main(void)
 	cut_files();
 	longer_items();
 	shorter_items();
+	ring_page_ends();
 	teeth_of_the_mark();
 	read_while_written();
 	faster_than_reading();

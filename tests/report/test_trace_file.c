@@ -35,8 +35,10 @@ static void bad_headers_are_refused(void)
 	build.header->magic[0] = 'g';
 	expect_refused(&build, ": not a trace of gpuleak");
 	*build.header = good;
-	build.header->major = 2;
-	expect_refused(&build, ": format 2.2, this program reads 1.x");
+	build.header->major = 3;
+	expect_refused(&build, ": format 3.0, this program reads up to 2.x");
+	build.header->major = 0;
+	expect_refused(&build, ": format 0.0, this program reads up to 2.x");
 	*build.header = good;
 	build.header->byte_order = 0x04030201;
 	expect_refused(&build, ": from a machine of another byte order");
