@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tracer/guard.h"
+#include "tracer/hot.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/real.h"
@@ -43,8 +44,8 @@ __attribute__((cold, noinline)) static bool note_free_meanwhile(void *ptr, int64
 						 allocated, reserved);
 }
 
-static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
-		       struct c10_device device, const uintptr_t *frame)
+HOT_CODE static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+				struct c10_device device, const uintptr_t *frame)
 {
 	struct ledger *ledger;
 	struct stack *stack;
@@ -132,8 +133,8 @@ EXPORT void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t re
 		real(ptr, size, allocated, reserved, device);
 }
 
-EXPORT void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
-		   struct c10_device device)
+EXPORT HOT_CODE void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
+			    struct c10_device device)
 {
 	void (*real)(void *, int64_t, uint64_t, uint64_t, struct c10_device) =
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,9 +136,8 @@ static bool is_due(uint64_t mark, uint64_t when)
 	       mark - sampled_mark > sampled_mark / MARKS_SHARE;
 }
 
-static void sample_if_due(uint64_t mark)
+static void sample_if_due(uint64_t mark, uint64_t when)
 {
-	uint64_t when = trace_now() + 1;
 	int saved = errno;
 
 	if (!is_due(mark, when))
@@ -149,12 +149,25 @@ static void sample_if_due(uint64_t mark)
 	errno = saved;
 }
 
-void host_publish(uint64_t mark)
+/* `into` has an earlier state: levels only change at their end, but when they widen. */
+static void copy_to(struct gpuleak_host_version *into)
+{
+	bool widened = into->level_shift != now.level_shift;
+	uint32_t from = into->level_count && !widened ? into->level_count - 1 : 0;
+	size_t mark = sizeof(into->mark);
+
+	memcpy(&into->levels[from], &now.levels[from],
+	       (now.level_count - from) * sizeof(now.levels[0]));
+	memcpy((uint8_t *)into + mark, (const uint8_t *)&now + mark,
+	       offsetof(struct gpuleak_host_version, levels) - mark);
+}
+
+void host_publish(uint64_t mark, uint64_t when)
 {
 	struct gpuleak_host_version *versions = trace.host->versions;
 	struct gpuleak_host_version *into = &versions[versions[0].mark <= versions[1].mark ? 0 : 1];
 
-	sample_if_due(mark);
+	sample_if_due(mark, when + 1);
 	now.pinned = atomic_load(&pinned);
 	if (!now.mark) {
 		now.first_resident = now.resident;
@@ -164,10 +177,11 @@ void host_publish(uint64_t mark)
 	now.peak_resident = higher(now.peak_resident, now.resident);
 	now.peak_pinned = higher(now.peak_pinned, now.pinned);
 	add_level(mark);
+	if (!into->mark)
+		into->level_count = 0;
 	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memcpy((uint8_t *)into + sizeof(into->mark), (const uint8_t *)&now + sizeof(now.mark),
-	       sizeof(now) - sizeof(now.mark));
+	copy_to(into);
 }
 
 void host_start_anew(void)

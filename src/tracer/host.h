@@ -14,7 +14,7 @@ void host_pinned(const void *address, size_t size);
 void host_unpinned(const void *address);
 
 /* Write what `mark` says of the host's memory.  The caller holds mark_lock. */
-void host_publish(uint64_t mark);
+void host_publish(uint64_t mark, uint64_t when);
 
 /* As if no mark had been made.  The caller holds mark_lock. */
 void host_start_anew(void);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tracer/hash.h"
+#include "tracer/hot.h"
 #include "tracer/ledger_peak.h"
 #include "tracer/native_loader.h"
 #include "tracer/python_collector.h"
@@ -12,13 +13,16 @@
 
 #include "tracer/banned.h"
 
-static struct ledger ledgers[GPULEAK_DEVICES_MAX];
+HOT_DATA static struct ledger ledgers[GPULEAK_DEVICES_MAX];
 
 /* Raised when a code object of a known stack dies; a ledger compares it with its own. */
-static uint32_t code_epoch;
+HOT_DATA static uint32_t code_epoch;
 
-/* Guards `used`; taken with nothing but the target's locks held. */
+/* Guards what follows, and `used`; taken with nothing but the target's locks held. */
 static pthread_mutex_t ledgers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint32_t first_step; /* of a ledger that is made now: marks before its first event count */
+static unsigned count;	    /* read without the lock */
 
 void ledger_code_died(void)
 {
@@ -27,16 +31,15 @@ void ledger_code_died(void)
 
 static void open_ledger(struct ledger *ledger, uint32_t device)
 {
-	uint32_t step = ledger->step; /* marks before the first event count */
-
-	pthread_mutex_init(&ledger->lock, NULL);
 	ledger->device = device;
-	ledger->step = step;
+	ledger->step = first_step;
 	ledger->touched = LEDGER_LIST_END;
 	ledger->ring.device = device;
 	trace.devices[device].device = device;
 	if (trace.state->devices <= device)
 		__atomic_store_n(&trace.state->devices, device + 1, __ATOMIC_RELEASE);
+	if (count <= device)
+		__atomic_store_n(&count, device + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&ledger->used, true, __ATOMIC_RELEASE);
 }
 
@@ -68,18 +71,23 @@ struct ledger *ledger_if_used(unsigned device)
 	return used ? &ledgers[device] : NULL;
 }
 
+unsigned ledger_count(void)
+{
+	return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+}
+
 void ledger_start_step(uint32_t step)
 {
 	pthread_mutex_lock(&ledgers_lock);
-	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++)
-		if (!ledgers[i].used)
-			ledgers[i].step = step;
+	first_step = step;
 	pthread_mutex_unlock(&ledgers_lock);
 }
 
 void ledger_forget_all(void)
 {
 	memset(ledgers, 0, sizeof(ledgers));
+	first_step = 0;
+	count = 0;
 	pthread_mutex_init(&ledgers_lock, NULL);
 }
 
@@ -88,8 +96,8 @@ static struct ring_totals totals(const struct ledger *ledger)
 	return (struct ring_totals){ledger->allocated, ledger->reserved};
 }
 
-void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,
-			int64_t size, uint32_t site)
+HOT_CODE void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind,
+				 uint64_t address, int64_t size, uint32_t site)
 {
 	struct gpuleak_event event = {
 		.address = address,
@@ -124,6 +132,9 @@ uint32_t ledger_add_site(struct ledger *ledger, const struct gpuleak_site *item,
 	uint32_t file = trace_site(item);
 
 	if (file == GPULEAK_SITE_NONE)
+		return GPULEAK_SITE_NONE;
+	if (ledger->histories.count == number &&
+	    !memory_array_add(&ledger->histories, sizeof(struct ledger_history)))
 		return GPULEAK_SITE_NONE;
 	site = memory_array_add(&ledger->sites, sizeof(*site));
 	if (!site)
@@ -170,8 +181,8 @@ resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source, 
 	return site != GPULEAK_SITE_NONE ? site : overflow_site(ledger, source, flags);
 }
 
-static uint32_t find_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
-			  uint32_t flags)
+HOT_CODE static uint32_t find_site(struct ledger *ledger, const struct stack *stack,
+				   uint32_t source, uint32_t flags)
 {
 	/* Both only rise: an equal sum is an equal pair. */
 	uint32_t epoch =
@@ -201,13 +212,13 @@ void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t numb
 	ledger->touched = number + 1;
 }
 
-static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
+HOT_CODE static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
 {
 	struct ledger_site *site = ledger_site(ledger, number);
 
-	ledger_note_peak(ledger, site);
+	ledger_note_peak(ledger, number);
 	if (!site->allocs)
-		site->first_step = ledger->step;
+		ledger_history(ledger, number)->first_step = ledger->step;
 	site->allocs++;
 	site->alloc_bytes += size;
 	site->live_blocks++;
@@ -221,7 +232,7 @@ static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
  * A free of an older block waits for the mark: a process that tears down frees everything.
  * So does its new size, `resized`; 0: it is freed.
  */
-static void hold(struct ledger *ledger, const struct block *block, uint64_t resized)
+HOT_CODE static void hold(struct ledger *ledger, const struct block *block, uint64_t resized)
 {
 	struct ledger_held_free *held = memory_array_add(&ledger->held_frees, sizeof(*held));
 
@@ -236,12 +247,11 @@ static void hold(struct ledger *ledger, const struct block *block, uint64_t resi
 	held->resized = resized;
 }
 
-static void site_free(struct ledger *ledger, const struct block *block)
+HOT_CODE static void site_free(struct ledger *ledger, const struct block *block)
 {
 	struct ledger_site *site = ledger_site(ledger, block_site(block));
 
-	ledger_note_peak(ledger, site);
-	site->frees++;
+	ledger_note_peak(ledger, block_site(block));
 	site->live_blocks--;
 	site->live_bytes -= block_size(block);
 	ledger_touch(ledger, site, block_site(block));
@@ -268,7 +278,7 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 	struct block replaced;
 
 	trace_count(&trace.state->replaced);
-	ledger_note_peak(ledger, site);
+	ledger_note_peak(ledger, block_site(older));
 	site->live_bytes += size - block_size(older);
 	if (older->birth == ledger->step)
 		site->born_bytes += size - block_size(older);
@@ -279,8 +289,8 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 }
 
 /* The block's site, and by how much that one's live bytes grew. */
-static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
-			  uint64_t address, uint64_t size, uint64_t *grown)
+HOT_CODE static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
+				   uint64_t address, uint64_t size, uint64_t *grown)
 {
 	struct block block = block_make(address, size, site, ledger->step);
 	struct block replaced;
@@ -317,13 +327,13 @@ static void set_reserved(struct ledger *ledger, uint64_t reserved)
 	ledger_write_event(ledger, GPULEAK_EVENT_RESERVED, 0, (int64_t)reserved, GPULEAK_SITE_NONE);
 }
 
-void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
-			uint64_t reserved, const struct stack *stack)
+HOT_CODE void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
+				 uint64_t allocated, uint64_t reserved, const struct stack *stack)
 {
 	uint64_t grown;
 	uint32_t site;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	ledger->events++;
 	ledger->allocs++;
 	set_reserved(ledger, reserved);
@@ -333,7 +343,7 @@ void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, 
 	ledger_write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size,
 			   file_site(ledger, site));
 	ledger_set_allocated(ledger, allocated);
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 }
 
 /* `block`: the ledger's own, taken out; NULL: none that it knew. */
@@ -352,17 +362,17 @@ static inline void torch_freed(struct ledger *ledger, const struct block *block,
 	ledger_set_allocated(ledger, now.allocated);
 }
 
-void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
-		       uint64_t reserved)
+HOT_CODE void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
+				uint64_t allocated, uint64_t reserved)
 {
 	struct block block;
 	bool known;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	known = blocks_take(&ledger->torch_blocks, address, &block);
 	torch_freed(ledger, known ? &block : NULL, address, size,
 		    (struct ring_totals){allocated, reserved});
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 }
 
 bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t size,
@@ -371,12 +381,12 @@ bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t s
 	struct block block;
 	bool known;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	known = blocks_take(&ledger->torch_blocks, address, &block);
 	if (known)
 		torch_freed(ledger, &block, address, size,
 			    (struct ring_totals){allocated, reserved});
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	return known;
 }
 
@@ -395,10 +405,10 @@ void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, 
 
 	if (!stack_write(stack, &note.stack, &key))
 		note.stack = 0;
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	note.step = ledger->step;
 	ledger_write_event(ledger, GPULEAK_EVENT_OOM, 0, (int64_t)size, GPULEAK_SITE_NONE);
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	trace_note(&note);
 }
 
@@ -414,7 +424,7 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 	uint64_t grown;
 	uint32_t site;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	ledger->events++;
 	site = find_site(ledger, stack, GPULEAK_SOURCE_CUDART, flags);
 	site = add_block(ledger, &ledger->cuda_blocks, site, address, size, &grown);
@@ -422,7 +432,7 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 	ledger_write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, site);
 	if (!is_segment(site))
 		ledger_set_outside(ledger, ledger->outside + grown);
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 }
 
 /* empty_cache() gives segments back without a report of the allocator's. */
@@ -444,13 +454,13 @@ bool ledger_cuda_free(struct ledger *ledger, uint64_t address)
 	struct block block;
 	bool known;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	known = blocks_take(&ledger->cuda_blocks, address, &block);
 	if (known) {
 		ledger->events++;
 		cuda_freed(ledger, &block);
 	}
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	return known;
 }
 
@@ -458,12 +468,12 @@ void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t to
 {
 	uint64_t known;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	known = ledger->reserved + ledger->outside;
 	ledger->driver.asked++;
 	ledger->driver.total = total;
 	/* PyTorch's total may be ahead or behind for a moment. */
 	ledger->driver.other =
 		total > free_bytes && total - free_bytes > known ? total - free_bytes - known : 0;
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 }

@@ -11,40 +11,47 @@
 #ifndef GPULEAK_TRACER_LEDGER_H
 #define GPULEAK_TRACER_LEDGER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "tracer/blocks.h"
+#include "tracer/lock.h"
 #include "tracer/map.h"
 #include "tracer/memory.h"
 #include "tracer/ring.h"
 #include "tracer/stack.h"
 
-/* What a site has done so far; the ledger's lock guards all of it. */
+/*
+ * What an event changes of its site: one cache line.  The ledger's lock guards all of it,
+ * and of struct ledger_history.
+ */
 struct ledger_site {
 	uint64_t live_bytes;
 	uint64_t born_bytes; /* of this step, still alive */
 	uint64_t alloc_bytes;
 	uint64_t allocs;
-	uint64_t frees;
-	uint64_t peak_bytes;   /* at the peak of `peak_epoch` */
-	uint64_t marked_bytes; /* live at the last mark */
 	uint32_t live_blocks;
 	uint32_t born;	      /* of this step, still alive */
 	uint32_t temporaries; /* born and freed in this step */
 	uint32_t touched;     /* next in the list of touched sites, from 1; 0: not in it */
-	uint32_t peak_epoch;
-	uint32_t marked_blocks;
-	uint32_t file;	   /* item of the sites' section */
-	uint32_t evidence; /* item of the evidence section, from 1; 0: none */
-	uint32_t first_step;
 	uint32_t last_step;
-	uint32_t max_age;
-	uint32_t rounds;
-	uint32_t filled;      /* blocks copied to from the host in the step of their birth */
+	uint32_t peak_epoch;
+	uint32_t file;	      /* item of the sites' section */
 	uint8_t source;	      /* enum gpuleak_source */
 	bool evidence_denied; /* there was no room for it */
+};
+_Static_assert(sizeof(struct ledger_site) <= 64, "see above");
+
+/* What marks, and new peaks, change of a site. */
+struct ledger_history {
+	uint64_t peak_bytes;   /* at the peak of `peak_epoch` */
+	uint64_t marked_bytes; /* live at the last mark */
+	uint32_t marked_blocks;
+	uint32_t evidence; /* item of the evidence section, from 1; 0: none */
+	uint32_t first_step;
+	uint32_t max_age;
+	uint32_t rounds;
+	uint32_t filled; /* blocks copied to from the host in the step of their birth */
 };
 
 /* A free or a new size of a block from an earlier step, held back until the mark. */
@@ -61,35 +68,38 @@ enum {
 	LEDGER_WORKSPACES = 8,
 };
 
+/* The first lines are what every event of PyTorch's looks at. */
 struct ledger {
-	pthread_mutex_t lock;
+	struct lock lock;
 	bool used;
 	uint32_t device;
 	uint32_t step;	     /* the step under way */
 	uint32_t touched;    /* sites touched since the last mark, the first from 1 */
 	uint32_t code_epoch; /* what `by_address` is good for */
-	uint64_t allocated;  /* PyTorch's totals */
+	uint32_t peak_epoch;
+	uint32_t peak_step;
+	uint64_t allocated; /* PyTorch's totals */
 	uint64_t reserved;
 	uint64_t step_peak;
 	uint64_t step_trough;
 	uint64_t peak;
+	uint64_t allocs;
+	uint64_t events;
+	struct ring_cursor ring;
+	struct block_table torch_blocks;
+	struct memory_array sites; /* struct ledger_site */
+	struct map by_address;	   /* stack.hash -> site: fast, good for one code_epoch */
+	struct memory_array held_frees;
+
 	uint64_t peak_reserved;
 	uint64_t outside; /* cudaMalloc'ed by others than PyTorch */
 	uint64_t outside_peak;
 	uint64_t first_allocated;
 	uint64_t first_reserved;
-	uint64_t allocs;
-	uint64_t events;
-	uint32_t peak_epoch;
 	uint32_t outside_epoch;
-	uint32_t peak_step;
-	struct block_table torch_blocks;
 	struct block_table cuda_blocks;
-	struct map by_address;	   /* stack.hash -> site: fast, good for one code_epoch */
-	struct map by_content;	   /* the stack's key and source -> site */
-	struct memory_array sites; /* struct ledger_site */
-	struct memory_array held_frees;
-	struct ring_cursor ring;
+	struct map by_content;			/* the stack's key and source -> site */
+	struct memory_array histories;		/* struct ledger_history, one for each site */
 	struct gpuleak_device_version timeline; /* its timeline_* fields and `open` */
 	struct gpuleak_driver_version driver;	/* what the next mark says; all zero: not asked */
 	uint64_t workspaces[LEDGER_WORKSPACES]; /* addresses that cuBLAS was given in this step */
@@ -101,6 +111,9 @@ struct ledger *ledger_of(int device);
 
 /* The ledger, if that device had an event; NULL else. */
 struct ledger *ledger_if_used(unsigned device);
+
+/* Above the number of any ledger that is used. */
+unsigned ledger_count(void);
 
 /* A block that PyTorch's allocator gave out.  Totals are PyTorch's, after the event. */
 void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
@@ -157,8 +170,11 @@ void ledger_write_restart(struct ledger *ledger);
  */
 void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next);
 
-/* Write what `mark` says of this device, after ledger_settle().  The caller holds the lock. */
-void ledger_publish(struct ledger *ledger, uint64_t mark);
+/*
+ * Write what `mark`, made at `when`, says of this device, after ledger_settle().  The caller
+ * holds the lock.
+ */
+void ledger_publish(struct ledger *ledger, uint64_t mark, uint64_t when);
 
 /* As if no mark had been made: all until now is of step 0.  The caller holds the lock. */
 void ledger_start_anew(struct ledger *ledger);
@@ -178,6 +194,11 @@ void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uin
 static inline struct ledger_site *ledger_site(struct ledger *ledger, uint32_t number)
 {
 	return (struct ledger_site *)ledger->sites.items + number;
+}
+
+static inline struct ledger_history *ledger_history(struct ledger *ledger, uint32_t number)
+{
+	return (struct ledger_history *)ledger->histories.items + number;
 }
 
 #endif

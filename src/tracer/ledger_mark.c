@@ -13,6 +13,10 @@
 
 #include "tracer/banned.h"
 
+enum {
+	CACHE_LINE = 64 /* bytes, on the processors that matter */
+};
+
 /* The version that `mark` may overwrite: the one with the older number. */
 static unsigned older(uint64_t first, uint64_t second)
 {
@@ -50,27 +54,27 @@ static struct gpuleak_teeth *teeth_of(uint32_t number,
 }
 
 /* A site that holds memory across a mark for the first time gets evidence. */
-static void promote(struct ledger_site *site, uint64_t mark)
+static void promote(struct ledger_site *site, struct ledger_history *past, uint64_t mark)
 {
 	struct gpuleak_evidence_version *evidence;
 
-	site->evidence = trace_evidence(site->file);
-	if (!site->evidence) {
+	past->evidence = trace_evidence(site->file);
+	if (!past->evidence) {
 		site->evidence_denied = true;
 		trace_count(&trace.state->dropped_evidence);
 		return;
 	}
-	evidence = evidence_version(site->evidence, mark);
+	evidence = evidence_version(past->evidence, mark);
 	evidence_init(evidence);
 	evidence->mark = mark;
-	*teeth_of(site->evidence, evidence) = (struct gpuleak_teeth){0};
+	*teeth_of(past->evidence, evidence) = (struct gpuleak_teeth){0};
 }
 
 static void settle_held(struct ledger *ledger, const struct ledger_held_free *held, uint64_t mark)
 {
-	struct ledger_site *site = ledger_site(ledger, held->site);
+	struct ledger_history *past = ledger_history(ledger, held->site);
 	struct gpuleak_evidence_version *evidence =
-		site->evidence ? evidence_version(site->evidence, mark) : NULL;
+		past->evidence ? evidence_version(past->evidence, mark) : NULL;
 	uint32_t age = ledger->step - held->birth;
 
 	if (held->resized) {
@@ -78,12 +82,12 @@ static void settle_held(struct ledger *ledger, const struct ledger_held_free *he
 			evidence_resized(evidence, held->birth, held->size, held->resized);
 		return;
 	}
-	if (age > site->max_age)
-		site->max_age = age;
+	if (age > past->max_age)
+		past->max_age = age;
 	if (!evidence)
 		return;
 	evidence_died(evidence, held->birth, ledger->step, held->size);
-	teeth_of(site->evidence, evidence)->collected += held->collected;
+	teeth_of(past->evidence, evidence)->collected += held->collected;
 }
 
 static void settle_frees(struct ledger *ledger, uint64_t mark)
@@ -95,63 +99,83 @@ static void settle_frees(struct ledger *ledger, uint64_t mark)
 	ledger->held_frees.count = 0;
 }
 
-static void settle_births(struct ledger_site *site, uint32_t step, uint64_t mark)
+static void settle_births(struct ledger_site *site, struct ledger_history *past, uint32_t step,
+			  uint64_t mark)
 {
 	struct gpuleak_evidence_version *evidence;
 
-	if (!site->evidence && site->live_blocks && !site->evidence_denied)
-		promote(site, mark);
+	if (!past->evidence && site->live_blocks && !site->evidence_denied)
+		promote(site, past, mark);
 	if (site->born)
-		site->rounds++;
-	if (site->evidence) {
-		evidence = evidence_version(site->evidence, mark);
+		past->rounds++;
+	if (past->evidence) {
+		evidence = evidence_version(past->evidence, mark);
 		if (site->temporaries)
 			evidence_temporary(evidence, site->temporaries);
 		if (site->born)
 			evidence_born(evidence, step, site->born, site->born_bytes);
 		evidence_level(evidence, step,
-			       (struct evidence_level){site->marked_bytes, site->marked_blocks},
+			       (struct evidence_level){past->marked_bytes, past->marked_blocks},
 			       (struct evidence_level){site->live_bytes, site->live_blocks});
-		teeth_mark(teeth_of(site->evidence, evidence), step, site->live_blocks);
+		teeth_mark(teeth_of(past->evidence, evidence), step, site->live_blocks);
 	}
-	site->marked_bytes = site->live_bytes;
-	site->marked_blocks = site->live_blocks;
+	past->marked_bytes = site->live_bytes;
+	past->marked_blocks = site->live_blocks;
 	site->born = 0;
 	site->born_bytes = 0;
 	site->temporaries = 0;
 }
 
+/*
+ * Have the records fetched that the mark will write: those of the last step's sites were pushed
+ * out of the caches by the step, and one after the other they would be waited for.
+ */
+static void foresee_records(struct ledger *ledger)
+{
+	for (uint32_t next_site = ledger->touched; next_site != LEDGER_LIST_END;) {
+		const struct ledger_site *site = ledger_site(ledger, next_site - 1);
+		const uint8_t *versions = (const uint8_t *)trace.sites[site->file].versions;
+
+		__builtin_prefetch(ledger_history(ledger, next_site - 1), 1);
+		for (size_t at = 0; at < sizeof(trace.sites->versions); at += CACHE_LINE)
+			__builtin_prefetch(versions + at, 1);
+		next_site = site->touched;
+	}
+}
+
 void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next)
 {
+	foresee_records(ledger);
 	settle_frees(ledger, mark);
 	for (uint32_t next_site = ledger->touched; next_site != LEDGER_LIST_END;) {
 		struct ledger_site *site = ledger_site(ledger, next_site - 1);
 
-		settle_births(site, ledger->step, mark);
+		settle_births(site, ledger_history(ledger, next_site - 1), ledger->step, mark);
 		next_site = site->touched;
 	}
 	ledger->step = next;
 }
 
-static void publish_site(const struct ledger_site *site, uint64_t mark)
+static void publish_site(const struct ledger_site *site, const struct ledger_history *past,
+			 uint64_t mark)
 {
 	struct gpuleak_site_version *versions = trace.sites[site->file].versions;
 	struct gpuleak_site_version *into = &versions[older(versions[0].mark, versions[1].mark)];
 
 	begin_version(&into->mark, mark);
 	into->allocs = site->allocs;
-	into->frees = site->frees;
+	into->frees = site->allocs - site->live_blocks;
 	into->alloc_bytes = site->alloc_bytes;
 	into->live_bytes = site->live_bytes;
-	into->peak_bytes = site->peak_bytes;
+	into->peak_bytes = past->peak_bytes;
 	into->peak_epoch = site->peak_epoch;
 	into->live_blocks = site->live_blocks;
-	into->first_step = site->first_step;
+	into->first_step = past->first_step;
 	into->last_step = site->last_step;
-	into->max_age = site->max_age;
-	into->rounds = site->rounds;
-	into->evidence = site->evidence;
-	into->filled = site->filled;
+	into->max_age = past->max_age;
+	into->rounds = past->rounds;
+	into->evidence = past->evidence;
+	into->filled = past->filled;
 }
 
 /* Publishes the sites touched since the last mark and empties the list. */
@@ -163,7 +187,7 @@ static void publish_sites(struct ledger *ledger, uint64_t mark)
 	while (next_site != LEDGER_LIST_END) {
 		struct ledger_site *site = ledger_site(ledger, next_site - 1);
 
-		publish_site(site, mark);
+		publish_site(site, ledger_history(ledger, next_site - 1), mark);
 		next_site = site->touched;
 		site->touched = 0;
 	}
@@ -225,12 +249,12 @@ static void publish_driver(struct ledger *ledger, uint64_t mark)
 	       sizeof(*now) - sizeof(now->mark));
 }
 
-void ledger_publish(struct ledger *ledger, uint64_t mark)
+void ledger_publish(struct ledger *ledger, uint64_t mark, uint64_t when)
 {
 	struct gpuleak_timeline_entry entry = {
 		.first_step = (uint32_t)mark,
 		.last_step = (uint32_t)mark,
-		.when = trace_now(),
+		.when = when,
 		.allocated = ledger->allocated,
 		.peak = ledger->step_peak,
 		.trough = ledger->step_trough,
@@ -246,21 +270,17 @@ void ledger_publish(struct ledger *ledger, uint64_t mark)
 }
 
 /* All that lives was born in step 0, and all that was freed lived within it. */
-static void site_start_anew(struct ledger_site *site)
+static void site_start_anew(struct ledger_site *site, struct ledger_history *past)
 {
 	struct gpuleak_site_version *versions = trace.sites[site->file].versions;
 
 	versions[0].mark = versions[1].mark = 0;
 	site->born = site->live_blocks;
 	site->born_bytes = site->live_bytes;
-	site->temporaries = (uint32_t)site->frees;
-	site->marked_bytes = 0;
-	site->marked_blocks = 0;
-	site->evidence = 0;
+	site->temporaries = (uint32_t)(site->allocs - site->live_blocks);
 	site->evidence_denied = false;
-	site->first_step = site->last_step = 0;
-	site->max_age = 0;
-	site->rounds = 0;
+	site->last_step = 0;
+	*past = (struct ledger_history){.peak_bytes = past->peak_bytes};
 }
 
 void ledger_start_anew(struct ledger *ledger)
@@ -279,7 +299,7 @@ void ledger_start_anew(struct ledger *ledger)
 	for (size_t i = 0; i < ledger->sites.count; i++) {
 		struct ledger_site *site = ledger_site(ledger, (uint32_t)i);
 
-		site_start_anew(site);
+		site_start_anew(site, ledger_history(ledger, (uint32_t)i));
 		site->touched = ledger->touched;
 		ledger->touched = (uint32_t)i + 1;
 	}

@@ -11,15 +11,16 @@
 #include "tracer/ledger.h"
 
 /* Before each change of a site's live bytes. */
-static inline void ledger_note_peak(const struct ledger *ledger, struct ledger_site *site)
+static inline void ledger_note_peak(struct ledger *ledger, uint32_t number)
 {
+	struct ledger_site *site = ledger_site(ledger, number);
 	uint32_t epoch =
 		site->source == GPULEAK_SOURCE_TORCH ? ledger->peak_epoch : ledger->outside_epoch;
 
 	if (site->peak_epoch == epoch)
 		return;
 	site->peak_epoch = epoch;
-	site->peak_bytes = site->live_bytes;
+	ledger_history(ledger, number)->peak_bytes = site->live_bytes;
 }
 
 /* After each change of PyTorch's total. */

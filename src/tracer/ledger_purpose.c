@@ -12,16 +12,16 @@
 bool ledger_filled_from_host(struct ledger *ledger, uint64_t address)
 {
 	const struct block *block;
-	struct ledger_site *site;
+	struct ledger_history *past;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (block && ledger->step && block->birth == ledger->step) {
-		site = ledger_site(ledger, block_site(block));
-		if (site->filled < UINT32_MAX)
-			site->filled++;
+		past = ledger_history(ledger, block_site(block));
+		if (past->filled < UINT32_MAX)
+			past->filled++;
 	}
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	return block != NULL;
 }
 
@@ -56,7 +56,7 @@ static void move(struct ledger *ledger, uint32_t from, uint32_t to, uint64_t siz
 	struct ledger_site *after = ledger_site(ledger, to);
 
 	if (before->peak_epoch == ledger->peak_epoch)
-		ledger_note_peak(ledger, after);
+		ledger_note_peak(ledger, to);
 	before->allocs--;
 	before->alloc_bytes -= size;
 	before->live_blocks--;
@@ -64,7 +64,7 @@ static void move(struct ledger *ledger, uint32_t from, uint32_t to, uint64_t siz
 	before->born--;
 	before->born_bytes -= size;
 	if (!after->allocs)
-		after->first_step = ledger->step;
+		ledger_history(ledger, to)->first_step = ledger->step;
 	after->allocs++;
 	after->alloc_bytes += size;
 	after->live_blocks++;
@@ -110,14 +110,14 @@ bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
 {
 	const struct block *block;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (ledger->allocated == ledger->peak)
 		part(ledger, address);
 	else if (block && block->birth == ledger->step && !is_noted(ledger, address) &&
 		 ledger->workspace_count < LEDGER_WORKSPACES)
 		ledger->workspaces[ledger->workspace_count++] = address;
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	return block != NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "tracer/host.h"
+#include "tracer/hot.h"
 #include "tracer/ledger.h"
 #include "tracer/native_loader.h"
 #include "tracer/native_names.h"
@@ -13,11 +14,12 @@
 #include "tracer/banned.h"
 
 enum {
-	NAMES_PER_MARK = 16, /* given to native frames: each costs some microseconds */
-	MARKS_TO_KEEP = 20,  /* of optimizers, when gpuleak_step() comes: fewer prove nothing */
+	NAMES_PER_MARK = 16,	   /* given to native frames: each costs some microseconds */
+	UNLOADS_EVERY = 100000000, /* ns */
+	MARKS_TO_KEEP = 20, /* of optimizers, when gpuleak_step() comes: fewer prove nothing */
 };
 
-int mark_rank; /* enum mark_rank */
+HOT_DATA int mark_rank; /* enum mark_rank */
 
 static pthread_mutex_t mark_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -50,24 +52,24 @@ static void raise_to(uint64_t *number, uint64_t mark)
 {
 	__atomic_store_n(number, mark, __ATOMIC_RELEASE);
 	/* What follows belongs to the mark: no store of it may come before. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark)
+static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark, uint64_t when)
 {
 	uint64_t events;
 
-	pthread_mutex_lock(&ledger->lock);
+	lock_take(&ledger->lock);
 	ledger_part_workspaces(ledger);
 	ledger_write_mark(ledger);
 	ledger_settle(ledger, mark, (uint32_t)mark + 1);
-	ledger_publish(ledger, mark);
+	ledger_publish(ledger, mark, when);
 	events = ledger->events;
-	pthread_mutex_unlock(&ledger->lock);
+	lock_give(&ledger->lock);
 	return events;
 }
 
-static void write_mark(uint64_t mark, uint64_t events)
+static void write_mark(uint64_t mark, uint64_t when, uint64_t events)
 {
 	struct gpuleak_mark_version *marks = trace.state->marks;
 	struct gpuleak_mark_version *into = &marks[mark & 1];
@@ -77,26 +79,38 @@ static void write_mark(uint64_t mark, uint64_t events)
 		into = &marks[!(mark & 1)];
 	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	into->when = trace_now();
+	into->when = when;
 	into->events = events;
+}
+
+/* For what was unloaded without our hearing of it: dlclose() looks by itself. */
+static void look_for_unloads(uint64_t when)
+{
+	static uint64_t looked; /* guarded by mark_lock */
+
+	if (when - looked < UNLOADS_EVERY)
+		return;
+	looked = when;
+	native_loader_look();
 }
 
 /* Caller holds mark_lock. */
 static void commit(uint32_t number)
 {
 	uint64_t mark = number ? number : trace.state->committed + 1;
-	uint64_t events = 0;
+	uint64_t when = trace_now(), events = 0;
 
+	look_for_unloads(when);
 	/* One above the last, whatever its number: readers go by the difference. */
 	raise_to(&trace.state->begun, trace.state->committed + 1);
-	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+	for (unsigned i = 0; i < ledger_count(); i++) {
 		struct ledger *ledger = ledger_if_used(i);
 
 		if (ledger)
-			events += settle_and_publish(ledger, mark);
+			events += settle_and_publish(ledger, mark, when);
 	}
-	host_publish(mark);
-	write_mark(mark, events);
+	host_publish(mark, when);
+	write_mark(mark, when, events);
 	raise_to(&trace.state->begun, mark);
 	raise_to(&trace.state->committed, mark);
 	step = (uint32_t)mark + 1;
@@ -131,14 +145,14 @@ static void start_anew(void)
 	raise_to(&trace.state->committed, 0);
 	trace.state->clock = GPULEAK_CLOCK_NONE;
 	trace.state->marks[0].mark = trace.state->marks[1].mark = 0;
-	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+	for (unsigned i = 0; i < ledger_count(); i++) {
 		struct ledger *ledger = ledger_if_used(i);
 
 		if (!ledger)
 			continue;
-		pthread_mutex_lock(&ledger->lock);
+		lock_take(&ledger->lock);
 		ledger_start_anew(ledger);
-		pthread_mutex_unlock(&ledger->lock);
+		lock_give(&ledger->lock);
 	}
 	trace_start_anew();
 	host_start_anew();
@@ -164,7 +178,6 @@ void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 {
 	if (!tracer_recording())
 		return;
-	native_loader_look();
 	pthread_mutex_lock(&mark_lock);
 	if (trace.state->committed < UINT32_MAX - 2 && take_clock(rank_of(clock))) {
 		trace.state->clock = clock;
@@ -197,15 +210,15 @@ void mark_restart(enum gpuleak_clock clock)
 static void settle_baseline(void)
 {
 	raise_to(&trace.state->begun, trace.state->committed + 1);
-	for (unsigned i = 0; i < GPULEAK_DEVICES_MAX; i++) {
+	for (unsigned i = 0; i < ledger_count(); i++) {
 		struct ledger *ledger = ledger_if_used(i);
 
 		if (!ledger)
 			continue;
-		pthread_mutex_lock(&ledger->lock);
+		lock_take(&ledger->lock);
 		ledger_part_workspaces(ledger);
 		ledger_settle(ledger, trace.state->committed + 1, 1);
-		pthread_mutex_unlock(&ledger->lock);
+		lock_give(&ledger->lock);
 	}
 	step = 1;
 	ledger_start_step(step);

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tracer/hot.h"
+
 #include "tracer/banned.h"
 
 enum {
@@ -117,7 +119,7 @@ __attribute__((cold, noinline)) static bool array_grow(struct memory_array *arra
 	return true;
 }
 
-void *memory_array_add(struct memory_array *array, size_t item_size)
+HOT_CODE void *memory_array_add(struct memory_array *array, size_t item_size)
 {
 	uint8_t *item;
 

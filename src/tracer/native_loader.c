@@ -2,12 +2,14 @@
 
 #include <pthread.h>
 
+#include "tracer/hot.h"
+
 #include "tracer/banned.h"
 
 static pthread_mutex_t loader_lock = PTHREAD_MUTEX_INITIALIZER; /* its place is in tracer.h */
 
 /* Written under loader_lock. */
-_Atomic(unsigned long long) native_loader_seen;
+HOT_DATA _Atomic(unsigned long long) native_loader_seen;
 
 struct walk {
 	int (*visit)(struct dl_phdr_info *info, size_t size, void *data);

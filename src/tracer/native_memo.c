@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "tracer/hot.h"
 #include "tracer/native_loader.h"
 
 #include "tracer/banned.h"
@@ -45,7 +46,7 @@ static uint16_t *chain_of(struct native_memo *memo, const uintptr_t *frame)
 	return &memo->chains[mixed >> 32 & (NATIVE_MEMO_CHAINS - 1)];
 }
 
-static bool is_same(struct known *known, const uintptr_t *frame)
+HOT_CODE static bool is_same(struct known *known, const uintptr_t *frame)
 {
 	const uint64_t *values = values_of(known);
 
@@ -58,7 +59,7 @@ static bool is_same(struct known *known, const uintptr_t *frame)
 }
 
 /* The number of the stack, or 0. */
-static uint32_t find(struct native_memo *memo, const uintptr_t *frame)
+HOT_CODE static uint32_t find(struct native_memo *memo, const uintptr_t *frame)
 {
 	uint32_t likely = memo->last ? known_of(memo, memo->last)->after : 0;
 	uint32_t number;
@@ -91,7 +92,7 @@ __attribute__((cold, noinline)) static void begin_anew(struct native_memo *memo,
 	memo->unloads = unloads;
 }
 
-bool native_memo_find(struct native_memo *memo, const uintptr_t *frame, uint64_t *hash)
+HOT_CODE bool native_memo_find(struct native_memo *memo, const uintptr_t *frame, uint64_t *hash)
 {
 	unsigned long long unloads = native_loader_unloads();
 	uint32_t number;

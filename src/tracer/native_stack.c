@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tracer/hot.h"
 #include "tracer/native_memo.h"
 #include "tracer/native_walk.h"
 
@@ -98,7 +99,7 @@ __attribute__((noinline)) static uint64_t meet(const uintptr_t *frame, struct na
 	return hash;
 }
 
-uint64_t native_stack_recognise(const uintptr_t *frame, struct native_memo *memo)
+HOT_CODE uint64_t native_stack_recognise(const uintptr_t *frame, struct native_memo *memo)
 {
 	uint64_t hash;
 

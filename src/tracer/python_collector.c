@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tracer/hot.h"
 #include "tracer/native_elf.h"
 #include "tracer/python_probe.h"
 #include "tracer/python_stack.h"
@@ -13,7 +14,7 @@ enum {
 	REACH = 8 * PIECE, /* no version has it further in: 3.13 has it at 7,600 */
 };
 
-const int *python_collecting_at;
+HOT_DATA const int *python_collecting_at;
 
 /* What the collector's state is a part of, or NULL. */
 static const uint8_t *owner(const struct python_offsets *offsets)

@@ -1,8 +1,10 @@
 #include "tracer/python_thread.h"
 
+#include "tracer/hot.h"
+
 #include "tracer/banned.h"
 
-struct python_shortcut python_shortcut;
+HOT_DATA struct python_shortcut python_shortcut;
 
 /* Bytes around the expected place in which a release may have moved a field. */
 enum {

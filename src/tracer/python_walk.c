@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "tracer/hash.h"
+#include "tracer/hot.h"
 #include "tracer/python_probe.h"
 #include "tracer/python_runtime.h"
 #include "tracer/python_stack.h"
@@ -27,7 +28,7 @@ typedef enum python_stack_state walk_function(struct python_stack *stack);
 static walk_function walk_nothing, walk_unproven;
 
 /* What python_stack_walk() does.  Set with release after python_runtime is whole. */
-static walk_function *_Atomic walk = walk_nothing;
+HOT_DATA static walk_function *_Atomic walk = walk_nothing;
 
 enum python_stack_state python_stack_walk(struct python_stack *stack)
 {
@@ -120,10 +121,10 @@ walk_chain(struct python_stack *stack, const struct python_chain chain)
 	return depth ? PYTHON_STACK_FRAMES : PYTHON_STACK_EMPTY;
 }
 
-#define WALK(name, constants)                                                   \
-	static enum python_stack_state name(struct python_stack *stack)         \
-	{                                                                       \
-		return walk_chain(stack, (const struct python_chain)constants); \
+#define WALK(name, constants)                                                    \
+	HOT_CODE static enum python_stack_state name(struct python_stack *stack) \
+	{                                                                        \
+		return walk_chain(stack, (const struct python_chain)constants);  \
 	}
 
 WALK(walk_3_8, PYTHON_CHAIN_3_8)

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "tracer/hot.h"
 #include "tracer/native_loader.h"
 #include "tracer/native_stack.h"
 
@@ -17,7 +18,7 @@ static const struct real_name {
 };
 
 /* Each written by whoever finds it first; all find the same. */
-static _Atomic(void *) found[REAL_COUNT];
+HOT_DATA static _Atomic(void *) found[REAL_COUNT];
 
 /* What the loader had unloaded by then; stored after `found`, loaded before it. */
 static _Atomic(unsigned long long) found_after[REAL_COUNT];
@@ -30,7 +31,7 @@ __attribute__((cold, noinline)) static void *look_up(enum real_function function
 	return real;
 }
 
-void *real_find(enum real_function function)
+HOT_CODE void *real_find(enum real_function function)
 {
 	void *real = atomic_load_explicit(&found[function], memory_order_relaxed);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tracer/code_watch.h"
+#include "tracer/hot.h"
 #include "tracer/native_names.h"
 #include "tracer/settings.h"
 #include "tracer/trace_writer.h"
@@ -10,11 +11,13 @@
 #include "tracer/banned.h"
 
 /* Written by stack_attach(), read-only then. */
-static bool native_ready;
+HOT_DATA static bool native_ready, python_wanted;
 
 void stack_attach(void)
 {
-	if (settings.stacks != SETTINGS_STACKS_NATIVE && settings.stacks != SETTINGS_STACKS_NONE)
+	python_wanted = settings.stacks != SETTINGS_STACKS_NATIVE &&
+			settings.stacks != SETTINGS_STACKS_NONE;
+	if (python_wanted)
 		python_attach();
 	if (settings.stacks == SETTINGS_STACKS_AUTO || settings.stacks == SETTINGS_STACKS_NATIVE)
 		native_ready = native_ready || native_stack_open();
@@ -25,16 +28,14 @@ bool stack_native_ready(void)
 	return native_ready;
 }
 
-void stack_capture(struct stack *stack, const uintptr_t *frame)
+HOT_CODE void stack_capture(struct stack *stack, const uintptr_t *frame)
 {
 	enum python_stack_state state = PYTHON_STACK_NONE;
 
 	stack->kind = STACK_NONE;
 	stack->hash = 0;
 	stack->backward = false;
-	if (settings.stacks == SETTINGS_STACKS_NONE)
-		return;
-	if (settings.stacks != SETTINGS_STACKS_NATIVE)
+	if (python_wanted)
 		state = python_stack_walk(&stack->python);
 	if (state == PYTHON_STACK_FRAMES) {
 		stack->kind = STACK_PYTHON;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "tracer/guard.h"
+#include "tracer/hot.h"
 #include "tracer/memory.h"
 
 #include "tracer/banned.h"
@@ -45,7 +46,7 @@ __attribute__((cold, noinline)) static struct stack *take_stack(void)
 	return stack;
 }
 
-struct stack *thread_stack(void)
+HOT_CODE struct stack *thread_stack(void)
 {
 	return own_stack ? own_stack : take_stack();
 }

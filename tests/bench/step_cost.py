@@ -102,6 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--quick", action="store_true", help="few rounds: does it run at all")
+    parser.add_argument("--rounds", type=int, default=60, help="turns of each variant (60)")
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
     arguments = parser.parse_args()
     if not hasattr(process, "gpuleak_pause"):
@@ -114,7 +115,7 @@ def main():
         except ImportError as missing:
             print("%-10s skipped: %s" % (name, missing))
             continue
-        result[name] = compare(step, 3 if arguments.quick else 60)
+        result[name] = compare(step, 3 if arguments.quick else arguments.rounds)
         for variant, value in result[name].items():
             print(
                 "%-10s %-14s %9.1f us  %+.2f %%"
