@@ -35,7 +35,11 @@ target_include_directories(pyframes_native_bench PRIVATE "${CMAKE_CURRENT_SOURCE
 add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
 target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
 
-set(GPULEAK_PYFRAMES_PYTHONS "" CACHE STRING "More interpreters to test the Python stacks on")
+# By default pyenv's, whose names on PATH run the chosen version alone.
+file(GLOB pyenv_pythons "$ENV{HOME}/.pyenv/versions/3.*/bin/python3")
+list(FILTER pyenv_pythons INCLUDE REGEX "/3\\.([89]|[1-9][0-9])\\.[0-9]+/")
+set(GPULEAK_PYFRAMES_PYTHONS "${pyenv_pythons}" CACHE STRING
+  "More interpreters to test the Python stacks and the agent on")
 set(interpreters ${GPULEAK_PYFRAMES_PYTHONS})
 foreach(name python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 python3.15)
   find_program(PYFRAMES_${name} ${name})
