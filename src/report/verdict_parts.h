@@ -109,6 +109,15 @@ struct gpuleak_level levels_range(const struct levels *levels, uint32_t first);
 bool levels_replaced(const struct levels *levels, const struct births *births, int64_t cut,
 		     int64_t *since);
 
+/* Low at first, flat in the last third. */
+bool levels_filled(const struct levels *levels, uint64_t live_bytes);
+
+/* Where the last rise to today's level ended. */
+int64_t levels_filled_since(const struct levels *levels);
+
+/* The count only ever rose: what it holds may be replaced, but nothing was let go of. */
+bool levels_never_fell(const struct levels *levels);
+
 /* One block, replaced by larger ones again and again. */
 struct swell {
 	bool found;

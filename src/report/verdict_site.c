@@ -283,48 +283,10 @@ static bool try_backlog(struct verdict_site *site, const struct facts *facts)
 	return true;
 }
 
-/* Today's level was reached late, then kept: where the last rise ended. */
-static int64_t filled_since(const struct levels *levels)
-{
-	uint32_t i = levels->count - 1;
-
-	while (i > 0 && (double)levels->buckets[i - 1].min_bytes >=
-				(1 - FLAT) * (double)levels->buckets[levels->count - 1].max_bytes)
-		i--;
-	return i * levels->width;
-}
-
-static bool flat(const struct gpuleak_level *range)
-{
-	return (double)range->max_bytes - (double)range->min_bytes <=
-	       FLAT * (double)range->max_bytes;
-}
-
 static bool filled_then_flat(const struct facts *facts)
 {
-	const struct levels *levels = &facts->levels;
-	struct gpuleak_level late = levels_range(levels, levels->count - (levels->count + 2) / 3);
-	const struct gpuleak_level *first = &levels->buckets[levels->count / 16];
-	double early = (double)first->min_bytes;
-
-	return flat(&late) && early < PLATEAU_RISE * (double)facts->version->live_bytes &&
+	return levels_filled(&facts->levels, facts->version->live_bytes) &&
 	       release_middle(facts->evidence) >= SAWTOOTH_AGE;
-}
-
-/* The count only ever rose: what it holds may be replaced, but nothing was let go of. */
-static bool never_fell(const struct levels *levels)
-{
-	uint32_t highest = 0;
-
-	for (uint32_t i = 0; i < levels->count; i++) {
-		const struct gpuleak_level *level = &levels->buckets[i];
-
-		if (highest >= SAWTOOTH_SWING && level->min_blocks <= highest - SAWTOOTH_SWING)
-			return false;
-		if (level->max_blocks > highest)
-			highest = level->max_blocks;
-	}
-	return true;
 }
 
 static bool baseline_only(const struct facts *facts)
@@ -344,9 +306,9 @@ static void judge_bounded(struct verdict_site *site, const struct facts *facts)
 
 	if (try_swelling(site, facts) || try_backlog(site, facts))
 		return;
-	if (filled_then_flat(facts) || (swings && never_fell(&facts->levels))) {
+	if (filled_then_flat(facts) || (swings && levels_never_fell(&facts->levels))) {
 		decide(site, VERDICT_PLATEAU, VERDICT_REASON_REPLACED);
-		site->since = step_of(filled_since(&facts->levels));
+		site->since = step_of(levels_filled_since(&facts->levels));
 	} else if (swings) {
 		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
 	} else if (varies) {
