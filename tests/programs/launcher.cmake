@@ -5,10 +5,12 @@ add_library(static_tls MODULE "${CMAKE_CURRENT_LIST_DIR}/static_tls.c")
 target_link_libraries(static_tls PRIVATE gpuleak_build)
 
 find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
-add_test(NAME launcher.run
-  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_run.py"
-    "$<TARGET_FILE:gpuleak_launcher>" "$<TARGET_FILE:launcher_stand_in>")
-set_tests_properties(launcher.run PROPERTIES LABELS launcher TIMEOUT 120)
+foreach(name run signals)
+  add_test(NAME launcher.${name}
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_${name}.py"
+      "$<TARGET_FILE:gpuleak_launcher>" "$<TARGET_FILE:launcher_stand_in>")
+  set_tests_properties(launcher.${name} PROPERTIES LABELS launcher TIMEOUT 120)
+endforeach()
 
 # Options, variables, functions: the code, --help and the man pages name the same.
 add_test(NAME launcher.help_agrees

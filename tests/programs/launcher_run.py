@@ -1,128 +1,18 @@
-"""The launcher with stand-ins for tracer, reader and simulated GPU.
-
-The programs that it runs here write their "traces" themselves; the reader is a
-script that notes how it was called and exits as told.
+"""The launcher with stand-ins for tracer, reader and simulated GPU (launcher_place.py).
 
     launcher_run.py LAUNCHER STAND_IN_LIBRARY [NAME of a test]...
 """
 
 import fcntl
 import os
-import pty
 import re
 import shutil
 import signal
 import socket
-import stat
-import struct
-import subprocess
 import sys
-import tempfile
-import termios
-import time
-import traceback
 from pathlib import Path
 
-LAUNCHER = Path(sys.argv[1])
-LIBRARY = Path(sys.argv[2])
-
-REPORTER = """#!/bin/sh
-printf '%s\\n' "$*" >> "$REPORT_CALLS"
-case "$*" in
-*--json*) echo '{"schema": "made up"}' ;;
-*) echo THE REPORT ;;
-esac
-[ "$REPORT_SIGNAL" ] && kill -s "$REPORT_SIGNAL" $$
-exit "${REPORT_CODE:-0}"
-"""
-
-# A program: an empty file, one section "run", and in it why nothing was seen.
-HEADER = struct.Struct("<8sHHIIIQ")
-SECTION = struct.Struct("<IIQQ")
-RUN_KIND, RUN_SIZE, RUN_OFFSET, EMPTY_WHY, RUN_STARTED = 1, 104, 4096, 92, 96
-
-
-def trace_bytes(empty: bool = False, started: int = 0) -> bytes:
-    """As much of a trace as the launcher looks at."""
-    header = HEADER.pack(b"GPULEAK\0", 1, 0, HEADER.size + 64 * SECTION.size, 0x01020304, 1, 8192)
-    section = SECTION.pack(RUN_KIND, RUN_SIZE, RUN_OFFSET, RUN_SIZE)
-    content = bytearray(8192)
-    content[: len(header) + len(section)] = header + section
-    if empty:
-        struct.pack_into("<I", content, RUN_OFFSET + EMPTY_WHY, 7)
-    struct.pack_into("<Q", content, RUN_OFFSET + RUN_STARTED, started)
-    return bytes(content)
-
-
-class Place:
-    """A folder with gpuleak and its stand-ins in `build`, and an empty one to run in."""
-
-    def __init__(self, build: str = "build"):
-        self.top = Path(tempfile.mkdtemp(prefix="launcher-"))
-        self.build = self.top / build
-        self.here = self.top / "here"
-        self.temporary = self.top / "tmp"
-        for folder in (self.build / "sim/lib", self.here, self.temporary):
-            folder.mkdir(parents=True)
-        shutil.copy(LAUNCHER, self.build / "gpuleak")
-        shutil.copy(LIBRARY, self.build / "libgpuleak.so")
-        shutil.copy(LIBRARY, self.build / "sim/libgpuleak-sim.so")
-        shutil.copy(LIBRARY, self.build / "sim/lib/libcudart.so.13")
-        reporter = self.build / "gpuleak-report"
-        reporter.write_text(REPORTER)
-        reporter.chmod(0o755)
-        (self.top / "whole").write_bytes(trace_bytes())
-        (self.top / "empty").write_bytes(trace_bytes(empty=True))
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "TMPDIR": str(self.temporary),
-            "REPORT_CALLS": str(self.top / "calls"),
-            "WHOLE": str(self.top / "whole"),
-            "EMPTY": str(self.top / "empty"),
-        }
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.top)
-
-    def gpuleak(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [self.build / "gpuleak", *arguments],
-            cwd=self.here,
-            env={**self.environment, **environment},
-            input="typed\n",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-        )
-
-    def run(self, script: str, *options: str, **environment: str) -> subprocess.CompletedProcess:
-        """Run a shell script under `gpuleak run`."""
-        return self.gpuleak("run", *options, "--", "sh", "-c", script, **environment)
-
-    def calls(self) -> list:
-        """How the reader was called, a line each."""
-        calls = self.top / "calls"
-        return calls.read_text().splitlines() if calls.exists() else []
-
-    def reported(self) -> list:
-        """Names of the traces in the reader's first call."""
-        calls = self.calls()
-        traces = calls[0].split("-- ", 1)[1].split() if calls else []
-        return [Path(path).name for path in traces]
-
-    def names(self) -> list:
-        return sorted(path.name for path in self.here.iterdir())
-
-
-WRITE = 'cp "$WHOLE" trace.bin; '
-
-
-def equal(actual, expected):
-    assert actual == expected, f"{actual!r}, expected {expected!r}"
+from launcher_place import LIBRARY, WRITE, Place, equal, run_tests, trace_bytes
 
 
 def test_exit_codes():
@@ -510,116 +400,6 @@ def test_control_characters_are_tamed():
         assert "\x1b" not in done.stderr and done.stderr.count("\n") == 1, repr(done.stderr)
 
 
-SIGNAL_PROGRAM = """
-import os, shutil, signal, sys, time
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-if sys.argv[1] == "apart":
-    if os.fork() == 0:
-        signal.sigwait({signal.SIGINT})
-        open("witness", "w").close()
-        os._exit(0)
-    os.setpgid(0, 0)
-signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-def note(number, frame):
-    with open("signals", "a") as file:
-        print(signal.Signals(number).name, file=file)
-for name in ["SIGHUP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"]:
-    signal.signal(getattr(signal, name), note)
-print("ready", flush=True)
-end = time.monotonic() + 30
-while not os.path.exists("end") and time.monotonic() < end:
-    time.sleep(0.01)
-shutil.copy(os.environ["WHOLE"], "trace.bin")
-"""
-
-
-class Signalled:
-    """A program under the launcher that notes the signals it gets until it is told to end.
-
-    `apart`: it leaves the terminal's foreground group, and a child of it stays there.
-    """
-
-    def __init__(self, place: Place, group: str = "same", **options):
-        self.place = place
-        (place.here / "program.py").write_text(SIGNAL_PROGRAM)
-        self.launcher = subprocess.Popen(
-            [place.build / "gpuleak", "run", "--", sys.executable, "program.py", group],
-            cwd=place.here, env=place.environment, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, **options)
-        equal(self.launcher.stdout.readline(), "ready\n")
-
-    def got(self) -> list:
-        signals = self.place.here / "signals"
-        return signals.read_text().split() if signals.exists() else []
-
-    def wait_for(self, name: str):
-        end = time.monotonic() + 30
-        while name not in self.got() and time.monotonic() < end:
-            assert self.launcher.poll() is None
-            time.sleep(0.01)
-        assert name in self.got(), self.got()
-
-    def end(self) -> tuple:
-        (self.place.here / "end").touch()
-        _, err = self.launcher.communicate(timeout=60)
-        return self.launcher.returncode, err
-
-
-def test_signals_to_the_launcher_reach_the_program():
-    with Place() as place:
-        running = Signalled(place)
-        for name in ["SIGTERM", "SIGUSR1", "SIGHUP", "SIGINT"]:
-            running.launcher.send_signal(getattr(signal, name))
-            running.wait_for(name)
-        equal(running.end(), (0, "THE REPORT\n"))
-
-
-def own_terminal():
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def test_control_c_reaches_the_program():
-    with Place() as place:
-        ours, theirs = pty.openpty()
-        running = Signalled(place, stdin=theirs, preexec_fn=own_terminal)
-        os.close(theirs)
-        os.write(ours, b"\x03")
-        running.wait_for("SIGINT")
-        equal(running.end(), (0, "THE REPORT\n"))
-        os.close(ours)
-
-
-def test_control_c_is_not_passed_on():
-    """The terminal has sent it to everybody; once more, it would interrupt a clean-up."""
-    with Place() as place:
-        ours, theirs = pty.openpty()
-        running = Signalled(place, "apart", stdin=theirs, preexec_fn=own_terminal)
-        os.close(theirs)
-        os.write(ours, b"\x03")
-        while not (place.here / "witness").exists():
-            assert running.launcher.poll() is None
-            time.sleep(0.01)
-        # Signals are passed on in their order: a SIGINT would be there first.
-        running.launcher.send_signal(signal.SIGUSR2)
-        running.wait_for("SIGUSR2")
-        equal(running.got(), ["SIGUSR2"])
-        equal(running.end(), (0, "THE REPORT\n"))
-        os.close(ours)
-
-
-def test_ignored_signals_stay_ignored():
-    show = "import re; print(re.search('SigIgn:.*', open('/proc/self/status').read())[0])"
-    show += "; print(re.search('SigBlk:.*', open('/proc/self/status').read())[0])"
-    with Place() as place:
-        before = subprocess.run(["env", "--ignore-signal=HUP", sys.executable, "-c", show],
-                                stdout=subprocess.PIPE, text=True, check=True).stdout
-        within = subprocess.run(
-            ["env", "--ignore-signal=HUP", place.build / "gpuleak", "run", "--no-trace", "--",
-             sys.executable, "-c", show], stdout=subprocess.PIPE, text=True, check=True).stdout
-        equal(within, before)
-
-
 def test_help_and_version():
     with Place() as place:
         for arguments in [["--help"], ["help"], ["help", "run"], ["run", "--help"], ["--version"]]:
@@ -630,22 +410,5 @@ def test_help_and_version():
         assert re.fullmatch(r"gpuleak \d+\.\d+\.\d+\n", full.stdout), full.stdout
 
 
-def main() -> int:
-    wanted = sys.argv[3:]
-    tests = {name: test for name, test in globals().items() if name.startswith("test_")}
-    failed = 0
-    for name, test in tests.items():
-        if wanted and name not in wanted:
-            continue
-        try:
-            test()
-        except Exception:  # noqa: BLE001 - each test is told of
-            failed += 1
-            print(f"FAILED {name}")
-            traceback.print_exc()
-    print(f"{len(tests)} tests, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))
