@@ -98,8 +98,9 @@ def check(setup, folder: Path, kept, seen: int, forecast: bool) -> list:
     if abs(said - full) > NEAR * (full - seen) + (20 if kept is each_twentieth else 1):
         wrong.append(f"{what}: full at {full}; got {said}")
     pace = device["full_in_seconds"] / (said - seen)
-    ends = [seconds / (step - seen) for seconds, step in zip(device["full_in_seconds_range"], between) if step]
-    if any(abs(end - pace) > 0.01 * pace for end in ends):
+    ends = [(seconds, step - seen) for seconds, step in zip(device["full_in_seconds_range"], between) if step]
+    # Seconds are said to the millisecond, and steps whole.
+    if any(abs(seconds - pace * steps) > 0.002 + 2 * pace for seconds, steps in ends):
         wrong.append(f"{what}: the pace of the range {ends} is that of the forecast, {pace}")
     return wrong
 

@@ -16,7 +16,9 @@ from harness import Failure, arguments, setup_from, tail, test_main
 
 MIB = 1 << 20
 STATISTICS = 8 * MIB
-PER_RUN = {"path", "pid", "started", "seconds", "events_kept", "full_in_seconds", "resident"}
+PER_RUN = {
+    "path", "pid", "started", "seconds", "events_kept", "full_in_seconds", "full_in_seconds_range", "resident",
+}
 
 
 def comparable(report):
