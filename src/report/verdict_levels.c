@@ -107,7 +107,8 @@ static bool flat(const struct gpuleak_level *range)
 bool levels_filled(const struct levels *levels, uint64_t live_bytes)
 {
 	struct gpuleak_level late = levels_range(levels, levels->count - (levels->count + 2) / 3);
-	double early = (double)levels->buckets[levels->count / 16].min_bytes;
+	const struct gpuleak_level *first = &levels->buckets[levels->count / 16];
+	double early = (double)first->min_bytes;
 
 	return flat(&late) && early < PLATEAU_RISE * (double)live_bytes;
 }
