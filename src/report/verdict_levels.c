@@ -7,18 +7,7 @@
 #include <string.h>
 
 #include "report/verdict_constants.h"
-
-static void level_join(struct gpuleak_level *level, const struct gpuleak_level *other)
-{
-	if (other->min_bytes < level->min_bytes)
-		level->min_bytes = other->min_bytes;
-	if (other->max_bytes > level->max_bytes)
-		level->max_bytes = other->max_bytes;
-	if (other->min_blocks < level->min_blocks)
-		level->min_blocks = other->min_blocks;
-	if (other->max_blocks > level->max_blocks)
-		level->max_blocks = other->max_blocks;
-}
+#include "trace/level.h"
 
 static void levels_widen(struct levels *levels)
 {

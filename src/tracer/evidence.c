@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "trace/level.h"
+
 static uint32_t add_u32(uint32_t a, uint32_t b)
 {
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
@@ -169,18 +171,6 @@ static struct gpuleak_level level_of(struct evidence_level value)
 				      .max_bytes = value.bytes,
 				      .min_blocks = value.blocks,
 				      .max_blocks = value.blocks};
-}
-
-static void level_join(struct gpuleak_level *level, const struct gpuleak_level *other)
-{
-	if (other->min_bytes < level->min_bytes)
-		level->min_bytes = other->min_bytes;
-	if (other->max_bytes > level->max_bytes)
-		level->max_bytes = other->max_bytes;
-	if (other->min_blocks < level->min_blocks)
-		level->min_blocks = other->min_blocks;
-	if (other->max_blocks > level->max_blocks)
-		level->max_blocks = other->max_blocks;
 }
 
 static void levels_widen(struct gpuleak_evidence_version *evidence)

@@ -119,8 +119,8 @@ EXPORT void REPORT_OLD(void *ptr, int64_t size, struct c10_device device)
 		real(ptr, size, device);
 }
 
-EXPORT void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t reserved,
-			  struct c10_device device)
+EXPORT HOT_CODE void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, int64_t reserved,
+				   struct c10_device device)
 {
 	void (*real)(void *, int64_t, int64_t, int64_t, struct c10_device) =
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE);
