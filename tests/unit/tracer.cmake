@@ -2,6 +2,7 @@
 set(tracer "${PROJECT_SOURCE_DIR}/src/tracer")
 
 gpuleak_unit_test(tracer_blocks tracer_blocks.c ${tracer}/blocks.c ${tracer}/memory.c)
+gpuleak_unit_test(tracer_ring tracer_ring.c ${tracer}/ring.c)
 gpuleak_unit_test(tracer_lock tracer_lock.c ${tracer}/lock.c)
 gpuleak_unit_test(tracer_map tracer_map.c ${tracer}/map.c ${tracer}/memory.c)
 gpuleak_unit_test(tracer_clock tracer_clock.c ${tracer}/clock.c ${tracer}/map.c ${tracer}/memory.c)
