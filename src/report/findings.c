@@ -101,6 +101,15 @@ static void place_sites(struct findings *findings, struct code_map *map)
 	}
 }
 
+/* What was loaded only for being copied, and is still held, is worth a word. */
+static void judge_copied(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->site_count; i++)
+		if (findings->origins[i]->flags & GPULEAK_SITE_COPIED &&
+		    findings->places[i].occasions & PLACE_LOADED)
+			verdict_site_copied(&findings->sites[i]);
+}
+
 bool findings_nameless(const struct snapshot_site *site, const struct place *place)
 {
 	return ((site->flags & GPULEAK_SITE_BACKWARD) && !place->python) || place->torch_alone;
@@ -407,6 +416,7 @@ static void judge(struct findings *findings, struct code_map *map, struct rules_
 
 	judge_sites(findings, map->snapshot);
 	place_sites(findings, map);
+	judge_copied(findings);
 	place_backward(findings, map);
 	findings->rules = memory_new(count, sizeof(struct rule *));
 	findings->hidden = memory_new(count, sizeof(*findings->hidden));

@@ -78,6 +78,8 @@ static void note_occasion(struct place *place, const struct names *names,
 			place->occasions |= PLACE_VALIDATING;
 		if (text_ends(file, "/transformers/cache_utils.py"))
 			place->occasions |= PLACE_CACHED;
+		else if (text_ends(file, "/safetensors/torch.py"))
+			place->occasions |= PLACE_LOADED;
 	} else if (text_ends(file, "/torch/serialization.py")) {
 		place->occasions |= PLACE_LOADED;
 	} else if (text_ends(file, "/optim/swa_utils.py")) {

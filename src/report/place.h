@@ -15,7 +15,7 @@
 /* What frames on the stack tell of the occasion: enough to say which a jump is. */
 enum place_occasion {
 	PLACE_COPIED = 1u << 0,	    /* copy.deepcopy() */
-	PLACE_LOADED = 1u << 1,	    /* torch.load() */
+	PLACE_LOADED = 1u << 1,	    /* torch.load(), safetensors */
 	PLACE_AVERAGED = 1u << 2,   /* torch.optim.swa_utils */
 	PLACE_CAPTURED = 1u << 3,   /* torch.cuda.graphs */
 	PLACE_CACHED = 1u << 4,	    /* a key-value cache of transformers */

@@ -77,7 +77,8 @@ enum verdict_reason {
 	VERDICT_REASON_BACKLOG = 19,	 /* GROWING: all goes in the end, but there is ever more */
 	VERDICT_REASON_BOUNDED = 20,	 /* PLATEAU: still filling, with a bound that is known */
 	VERDICT_REASON_TRADED = 21,	 /* WORKLOAD: grows while others shrink as much */
-	VERDICT_REASON_COUNT = 22,
+	VERDICT_REASON_LOADED = 22, /* JUMP: loaded and copied before step 1, and still there */
+	VERDICT_REASON_COUNT = 23,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -199,6 +200,12 @@ void verdict_site(struct verdict_site *site, const struct verdict_site_input *in
  * that holds `buffer` bytes today and can't pass `bound`.
  */
 void verdict_site_bound(struct verdict_site *site, uint64_t buffer, uint64_t bound);
+
+/*
+ * Of a site that holds only what was there before step 1, it is known that its content was copied
+ * elsewhere then.  Changes nothing of any other.
+ */
+void verdict_site_copied(struct verdict_site *site);
 
 /*
  * The evidence in one sentence without a full stop: "411 of 411 rounds kept, none

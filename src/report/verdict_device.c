@@ -62,6 +62,16 @@ void verdict_site_bound(struct verdict_site *site, uint64_t buffer, uint64_t bou
 	site->steps_missing = 0;
 }
 
+void verdict_site_copied(struct verdict_site *site)
+{
+	if (site->reason != VERDICT_REASON_BASELINE)
+		return;
+	site->label = VERDICT_JUMP;
+	site->reason = VERDICT_REASON_LOADED;
+	site->kept_blocks = site->blocks;
+	site->kept_bytes = site->bytes;
+}
+
 static uint64_t add_u64(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

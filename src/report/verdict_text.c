@@ -255,6 +255,12 @@ static void add_baseline(struct text *text, const struct verdict_site *site)
 	add(text, "all it holds was there before step 1");
 }
 
+static void add_loaded(struct text *text, const struct verdict_site *site)
+{
+	(void)site;
+	add(text, "all of it was there before step 1, and was copied elsewhere then");
+}
+
 static void add_varies(struct text *text, const struct verdict_site *site)
 {
 	add_range(text, site);
@@ -301,6 +307,7 @@ static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct
 	[VERDICT_REASON_SWELLING] = add_swelling,    [VERDICT_REASON_BACKLOG] = add_backlog,
 	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
 	[VERDICT_REASON_BOUNDED] = add_bounded,	     [VERDICT_REASON_TRADED] = add_traded,
+	[VERDICT_REASON_LOADED] = add_loaded,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

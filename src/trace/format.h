@@ -23,7 +23,7 @@
 
 enum {
 	GPULEAK_FORMAT_MAJOR = 2,
-	GPULEAK_FORMAT_MINOR = 0,
+	GPULEAK_FORMAT_MINOR = 1,
 	GPULEAK_BYTE_ORDER = 0x01020304,
 	GPULEAK_PAGE = 4096, /* sections begin at multiples of it */
 	GPULEAK_SECTIONS_MAX = 64,
@@ -229,6 +229,7 @@ enum gpuleak_site_flags {
 	GPULEAK_SITE_BACKWARD = 1u << 2,  /* a thread of autograd, without Python frames */
 	GPULEAK_SITE_OPTIMIZER = 1u << 3, /* allocates within an optimizer's step() */
 	GPULEAK_SITE_WORKSPACE = 1u << 4, /* what cuBLAS was given to work in, of that stack */
+	GPULEAK_SITE_COPIED = 1u << 5,	  /* of that stack: loaded, then copied elsewhere; 2.1 */
 };
 
 /* A site's statistics at a mark. */
@@ -254,7 +255,10 @@ struct gpuleak_site_version {
 };
 _Static_assert(sizeof(struct gpuleak_site_version) == 80, "on-disk size");
 
-/* One call stack that allocates, on one device.  All but the versions is written once. */
+/*
+ * One call stack that allocates, on one device.  All but the versions is written once; only
+ * GPULEAK_SITE_COPIED may go again.
+ */
 struct gpuleak_site {
 	uint64_t key;	/* hash of the stack's content */
 	uint32_t stack; /* word in the stacks' section */

@@ -13,6 +13,7 @@
 #include "tracer/code_watch.h"
 #include "tracer/describe.h"
 #include "tracer/hash.h"
+#include "tracer/ledger.h"
 #include "tracer/mark.h"
 #include "tracer/python_api.h"
 #include "tracer/python_collector.h"
@@ -154,6 +155,8 @@ static void describe_optimizer(PyObject *optimizer, long groups)
 	described[descriptions % DESCRIBED].optimizer = optimizer;
 	described[descriptions % DESCRIBED].groups = groups;
 	drop(call(descriptions++ ? "parameters" : "describe_training", put_function, optimizer));
+	if (ledger_any_copied())
+		drop(call("in_use", put_function, optimizer));
 }
 
 /* post_step(optimizer, args, kwargs), called by torch.optim */

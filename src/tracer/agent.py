@@ -110,6 +110,24 @@ def parameters(put, optimizer):
         put("parameters_count", str(count))
 
 
+def in_use(put, optimizer):
+    """Tell where the parameters and the state lie, which may have been loaded to there."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            put_address(put, parameter)
+    for state in optimizer.state.values():
+        for value in state.values() if isinstance(state, dict) else ():
+            put_address(put, value)
+
+
+def put_address(put, tensor):
+    try:
+        if tensor.is_cuda:
+            put("in_use", str(tensor.untyped_storage().data_ptr()))
+    except Exception:
+        pass  # no tensor, or one without memory of its own
+
+
 def ranks(put, _optimizer):
     distributed = sys.modules.get("torch.distributed")
     if distributed and distributed.is_available() and distributed.is_initialized():

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tracer/ledger.h"
 #include "tracer/native_stack.h"
 #include "tracer/output_name.h"
 #include "tracer/python_stack.h"
@@ -71,6 +72,16 @@ static void put_device(const char *name, const char *text)
 		device->capacity = number(text);
 }
 
+static void put_in_use(uint64_t address)
+{
+	for (unsigned i = 0; i < ledger_count(); i++) {
+		struct ledger *ledger = ledger_if_used(i);
+
+		if (ledger && ledger_in_use(ledger, address))
+			return;
+	}
+}
+
 static bool put_number(const char *name, const char *text)
 {
 	struct gpuleak_mark_version *marks = trace.state->marks;
@@ -83,6 +94,8 @@ static bool put_number(const char *name, const char *text)
 		marks[0].parameters_bytes = marks[1].parameters_bytes = number(text);
 	} else if (strcmp(name, "parameters_count") == 0) {
 		marks[0].parameters_count = marks[1].parameters_count = (uint32_t)number(text);
+	} else if (strcmp(name, "in_use") == 0) {
+		put_in_use(number(text));
 	} else {
 		return false;
 	}

@@ -1,7 +1,8 @@
 /*
  * Calls that show what a block is for: a copy from the host to an address where one
- * begins, and what cuBLAS is given to work in.  PyTorch sets the latter before each
- * multiplication, most times to the same address: that is looked at again only at a peak.
+ * begins, or from there to another one, and what cuBLAS is given to work in.  PyTorch sets the
+ * latter before each multiplication, most times to the same address: that is looked at again only
+ * at a peak.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,15 @@ static void note(const void *ptr, bool (*use)(struct ledger *ledger, uint64_t ad
 	}
 }
 
+/* Only before step 1, and on the thread's current device, where load_state_dict() copies. */
+static void note_copy(const void *to, const void *from, size_t size)
+{
+	struct ledger *ledger = ledger_if_used((unsigned)thread_device);
+
+	if (ledger && ledger_in_baseline(ledger))
+		ledger_copied(ledger, (uintptr_t)from, (uintptr_t)to, size);
+}
+
 static bool at_peak(void)
 {
 	const struct ledger *ledger = ledger_if_used((unsigned)thread_device);
@@ -53,11 +63,15 @@ EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 {
 	cudaError_t (*real)(void *, const void *, size_t, enum cudaMemcpyKind, cudaStream_t) =
 		real_find_often(REAL_cudaMemcpyAsync);
+	bool outermost;
 
 	if (!real)
 		return cudaErrorSharedObjectSymbolNotFound;
-	if (tracer_enter() && kind == cudaMemcpyHostToDevice && tracer_recording())
+	outermost = tracer_enter();
+	if (outermost && kind == cudaMemcpyHostToDevice && tracer_recording())
 		note(to, ledger_filled_from_host);
+	else if (outermost && kind == cudaMemcpyDeviceToDevice && tracer_recording())
+		note_copy(to, from, size);
 	tracer_leave();
 	return real(to, from, size, kind, stream);
 }

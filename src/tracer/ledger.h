@@ -139,6 +139,25 @@ void ledger_driver_asked(struct ledger *ledger, uint64_t free_bytes, uint64_t to
 bool ledger_filled_from_host(struct ledger *ledger, uint64_t address);
 bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address);
 
+/*
+ * Before step 1, `size` bytes were copied from one address on the device to another.  Of what
+ * torch.load() made, a whole block goes on as one of a site of its own: its content is elsewhere
+ * now.  Not where the copy was made for it, as clone() does: then the block itself may be in use.
+ */
+void ledger_copied(struct ledger *ledger, uint64_t from, uint64_t to, uint64_t size);
+
+/* True once there is such a site. */
+bool ledger_any_copied(void);
+
+/* A parameter or an optimizer's state lies there: what was copied with it isn't told. */
+bool ledger_in_use(struct ledger *ledger, uint64_t address);
+
+/* No optimizer has stepped yet.  Without the lock: a glance. */
+static inline bool ledger_in_baseline(const struct ledger *ledger)
+{
+	return __atomic_load_n(&ledger->step, __ATOMIC_RELAXED) == 0;
+}
+
 /* PyTorch has as much now as never before.  Without the lock: a glance. */
 static inline bool ledger_at_peak(const struct ledger *ledger)
 {

@@ -153,7 +153,7 @@ void ledger_settle(struct ledger *ledger, uint64_t mark, uint32_t next)
 		settle_births(site, ledger_history(ledger, next_site - 1), ledger->step, mark);
 		next_site = site->touched;
 	}
-	ledger->step = next;
+	__atomic_store_n(&ledger->step, next, __ATOMIC_RELAXED); /* ledger_in_baseline() */
 }
 
 static void publish_site(const struct ledger_site *site, const struct ledger_history *past,
@@ -306,7 +306,7 @@ void ledger_start_anew(struct ledger *ledger)
 	ledger->held_frees.count = 0;
 	blocks_start_anew(&ledger->torch_blocks);
 	blocks_start_anew(&ledger->cuda_blocks);
-	ledger->step = 0;
+	__atomic_store_n(&ledger->step, 0, __ATOMIC_RELAXED);
 	ledger->peak_step = 0;
 	ledger->step_peak = ledger->peak;
 	ledger->step_trough = 0;

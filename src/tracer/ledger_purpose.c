@@ -1,7 +1,9 @@
 /*
  * What a block is for, told by the calls that use it: a copy from the host fills an
- * input, cuBLAS is given its workspace.
+ * input, cuBLAS is given its workspace, a loaded checkpoint is copied into the model.
  */
+#include <string.h>
+
 #include "tracer/hash.h"
 #include "tracer/ledger.h"
 #include "tracer/ledger_peak.h"
@@ -25,8 +27,11 @@ bool ledger_filled_from_host(struct ledger *ledger, uint64_t address)
 	return block != NULL;
 }
 
+/* There is a site of copied blocks.  Only rises. */
+static bool any_copied;
+
 /* The site with the stack of another one and that flag, or GPULEAK_SITE_NONE. */
-static uint32_t workspace_site(struct ledger *ledger, uint32_t number)
+static uint32_t site_with(struct ledger *ledger, uint32_t number, uint8_t flag)
 {
 	const struct gpuleak_site *like = &trace.sites[ledger_site(ledger, number)->file];
 	struct gpuleak_site item = {
@@ -34,7 +39,7 @@ static uint32_t workspace_site(struct ledger *ledger, uint32_t number)
 		.stack = like->stack,
 		.device = like->device,
 		.source = like->source,
-		.flags = like->flags | GPULEAK_SITE_WORKSPACE,
+		.flags = like->flags | flag,
 	};
 	uint64_t content = hash_mix(item.key, (uint64_t)item.source << 8 | item.flags);
 	uint32_t site;
@@ -74,7 +79,8 @@ static void move(struct ledger *ledger, uint32_t from, uint32_t to, uint64_t siz
 	ledger_touch(ledger, after, to);
 }
 
-static void part(struct ledger *ledger, uint64_t address)
+/* A block of the step under way goes on as one of the site with that flag. */
+static void part(struct ledger *ledger, uint64_t address, uint8_t flag)
 {
 	const struct block *block = blocks_find(&ledger->torch_blocks, address);
 	struct block moved, replaced;
@@ -85,7 +91,7 @@ static void part(struct ledger *ledger, uint64_t address)
 		return;
 	from = block_site(block);
 	size = block_size(block);
-	to = workspace_site(ledger, from);
+	to = site_with(ledger, from, flag);
 	if (to > BLOCK_SITE_MAX || to == from)
 		return;
 	moved = block_make(address, size, to, ledger->step);
@@ -113,7 +119,7 @@ bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
 	lock_take(&ledger->lock);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (ledger->allocated == ledger->peak)
-		part(ledger, address);
+		part(ledger, address, GPULEAK_SITE_WORKSPACE);
 	else if (block && block->birth == ledger->step && !is_noted(ledger, address) &&
 		 ledger->workspace_count < LEDGER_WORKSPACES)
 		ledger->workspaces[ledger->workspace_count++] = address;
@@ -124,6 +130,74 @@ bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
 void ledger_part_workspaces(struct ledger *ledger)
 {
 	for (uint32_t i = 0; i < ledger->workspace_count; i++)
-		part(ledger, ledger->workspaces[i]);
+		part(ledger, ledger->workspaces[i], GPULEAK_SITE_WORKSPACE);
 	ledger->workspace_count = 0;
+}
+
+static bool string_ends(gpuleak_string_id id, const char *end)
+{
+	const uint8_t *string = trace.strings + 4 * (size_t)id;
+	size_t size = strlen(end);
+	uint32_t length;
+
+	if (!id)
+		return false;
+	memcpy(&length, string, sizeof(length));
+	return length >= size && memcmp(string + sizeof(length) + length - size, end, size) == 0;
+}
+
+/* Its stack is below torch.load() or what safetensors has of that kind. */
+static bool site_loads(const struct ledger_site *site)
+{
+	uint32_t word = trace.sites[site->file].stack;
+	uint32_t count = trace.stacks[word];
+
+	for (uint32_t i = 0; i < count; i++) {
+		gpuleak_string_id file = trace.frames[trace.stacks[word + 2 + i]].file;
+
+		if (string_ends(file, "/torch/serialization.py") ||
+		    string_ends(file, "/safetensors/torch.py"))
+			return true;
+	}
+	return false;
+}
+
+static bool is_whole(const struct block *block, uint64_t size)
+{
+	const uint64_t rounding = 512; /* of PyTorch's allocator */
+
+	return size <= block_size(block) && block_size(block) - size < rounding;
+}
+
+void ledger_copied(struct ledger *ledger, uint64_t from, uint64_t to, uint64_t size)
+{
+	const struct block *block;
+
+	lock_take(&ledger->lock);
+	block = blocks_find(&ledger->torch_blocks, from);
+	if (block && ledger->step == 0 && is_whole(block, size) &&
+	    !ring_ends_in_alloc(&ledger->ring, to) &&
+	    site_loads(ledger_site(ledger, block_site(block)))) {
+		part(ledger, from, GPULEAK_SITE_COPIED);
+		__atomic_store_n(&any_copied, true, __ATOMIC_RELAXED);
+	}
+	lock_give(&ledger->lock);
+}
+
+bool ledger_any_copied(void)
+{
+	return __atomic_load_n(&any_copied, __ATOMIC_RELAXED);
+}
+
+bool ledger_in_use(struct ledger *ledger, uint64_t address)
+{
+	const struct block *block;
+
+	lock_take(&ledger->lock);
+	block = blocks_find(&ledger->torch_blocks, address);
+	if (block)
+		__atomic_fetch_and(&trace.sites[ledger_site(ledger, block_site(block))->file].flags,
+				   (uint8_t)~GPULEAK_SITE_COPIED, __ATOMIC_RELAXED);
+	lock_give(&ledger->lock);
+	return block != NULL;
 }

@@ -59,3 +59,13 @@ HOT_CODE void ring_write(struct ring_cursor *cursor, struct ring_totals before,
 	__atomic_store_n(&slot->when, cursor->when | (uint64_t)kind << KIND_SHIFT,
 			 __ATOMIC_RELEASE);
 }
+
+bool ring_ends_in_alloc(const struct ring_cursor *cursor, uint64_t address)
+{
+	const struct gpuleak_event *last;
+
+	if (!cursor->page || !cursor->used)
+		return true;
+	last = &cursor->page->events[cursor->used - 1];
+	return last->when >> KIND_SHIFT == GPULEAK_EVENT_ALLOC && last->address == address;
+}

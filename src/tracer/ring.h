@@ -5,6 +5,7 @@
 #ifndef GPULEAK_TRACER_RING_H
 #define GPULEAK_TRACER_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/format.h"
@@ -26,5 +27,8 @@ struct ring_totals {
 /* Write an event whose `when` holds the kind alone; the time is added. */
 void ring_write(struct ring_cursor *cursor, struct ring_totals before, enum gpuleak_event_kind kind,
 		struct gpuleak_event event);
+
+/* The latest event is the allocation of that address; also when none is known. */
+bool ring_ends_in_alloc(const struct ring_cursor *cursor, uint64_t address);
 
 #endif

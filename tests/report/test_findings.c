@@ -161,12 +161,54 @@ static void jumps_have_their_occasion(void)
 	}
 }
 
+/* A checkpoint that lies there beside the weights is worth a word; what is in use isn't. */
+static void checkpoint_held_from_the_start(void)
+{
+	static const char load[] = TORCH "serialization.py:1500:load|train.py:9:main" MAIN;
+	struct build_pattern loaded = {.blocks = 4, .bytes = 4 << 20, .age = BUILD_KEPT};
+	struct build build;
+	struct report report;
+	const struct finding *finding;
+
+	begin(&build);
+	build_site(&build, 0, load, GPULEAK_SITE_COPIED, loaded);
+	build_site(&build, 0, load, 0, loaded);
+	build_site(&build, 0, "train.py:12:main" MAIN, GPULEAK_SITE_COPIED, loaded);
+	end(&build, &report);
+	finding = &report.devices[0].items[0];
+	EXPECT_U64(report.devices[0].verdict.label, VERDICT_JUMP);
+	EXPECT_U64(report.devices[0].verdict.counts[VERDICT_JUMP], 1);
+	EXPECT_U64(finding->label, VERDICT_JUMP);
+	EXPECT_U64(finding->parts, 1);
+	EXPECT_U64(finding->bytes, 16 << 20);
+	EXPECT_STR(occasion_text(finding, &report.snapshot),
+		   "a checkpoint that was loaded, and is kept");
+	report_release(&report);
+}
+
+/* Copied in the first place, but then some of it is replaced: that is no checkpoint. */
+static void copied_and_replaced(void)
+{
+	struct build build;
+	struct report report;
+
+	begin(&build);
+	build_site(&build, 0, TORCH "serialization.py:1500:load|train.py:9:main" MAIN,
+		   GPULEAK_SITE_COPIED,
+		   (struct build_pattern){.every = 1, .blocks = 1, .bytes = 4 << 20});
+	end(&build, &report);
+	EXPECT_U64(report.devices[0].verdict.counts[VERDICT_JUMP], 0);
+	report_release(&report);
+}
+
 int main(void)
 {
 	kernels_are_one();
 	leak_and_jump_are_two();
 	callers_are_told_apart();
 	jumps_have_their_occasion();
+	checkpoint_held_from_the_start();
+	copied_and_replaced();
 	unlink(test_path());
 	return test_result();
 }

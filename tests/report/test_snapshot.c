@@ -224,7 +224,7 @@ static void longer_items(void)
 	*new = (struct gpuleak_section){GPULEAK_SECTION_SITES, 333, build.size, 333 * 1000};
 	build.size += mib;
 	build.header->file_size = build.size;
-	build.header->minor = 1;
+	build.header->minor = GPULEAK_FORMAT_MINOR + 1;
 	expect_read(&build, 100);
 	build_release(&build);
 }

@@ -36,6 +36,7 @@ static void bad_headers_are_refused(void)
 	expect_refused(&build, ": not a trace of gpuleak");
 	*build.header = good;
 	build.header->major = 3;
+	build.header->minor = 0;
 	expect_refused(&build, ": format 3.0, this program reads up to 2.x");
 	build.header->major = 0;
 	expect_refused(&build, ": format 0.0, this program reads up to 2.x");

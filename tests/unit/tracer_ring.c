@@ -39,10 +39,16 @@ int main(void)
 {
 	struct ring_cursor cursor = {.device = 0};
 
+	EXPECT(ring_ends_in_alloc(&cursor, 7)); /* nothing is known yet */
 	for (uint64_t i = 0; i < (uint64_t)LAPS * PAGES * GPULEAK_RING_EVENTS; i++) {
 		ring_write(&cursor, (struct ring_totals){0, 0}, GPULEAK_EVENT_ALLOC,
 			   (struct gpuleak_event){.address = i, .size = 512});
 		expect_events(i + 1);
+		EXPECT(ring_ends_in_alloc(&cursor, i));
+		EXPECT(!ring_ends_in_alloc(&cursor, i + 1));
 	}
+	ring_write(&cursor, (struct ring_totals){0, 0}, GPULEAK_EVENT_FREE,
+		   (struct gpuleak_event){.address = 7, .size = -512});
+	EXPECT(!ring_ends_in_alloc(&cursor, 7));
 	return test_result();
 }
