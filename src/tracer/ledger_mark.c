@@ -38,6 +38,9 @@ static struct gpuleak_evidence_version *evidence_version(uint32_t number, uint64
 
 	if (versions[!into].mark == mark)
 		return &versions[!into];
+	/* No earlier state of this site's: what another one left before the count began anew. */
+	if (!versions[into].mark)
+		evidence_init(&versions[into]);
 	begin_version(&versions[into].mark, mark);
 	evidence_copy(&versions[into], &versions[!into]);
 	trace.evidence[number - 1].teeth[into] = trace.evidence[number - 1].teeth[!into];
