@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "report/snapshot_copy.h"
+#include "trace/sound.h"
 
 static const uint64_t memory_max = 900ull << 20; /* bytes, of a gibibyte in all */
 static const uint64_t wait_max = 2000000000;	 /* ns */
@@ -86,7 +87,7 @@ static void read_run(struct snapshot *snapshot, const struct trace_file *file)
  * read, so that no reference points past them.
  */
 static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
-		      struct budget *budget, uint64_t *committed)
+		      struct budget *budget, bool *sound)
 {
 	struct gpuleak_state state;
 
@@ -94,7 +95,6 @@ static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
 	*budget = (struct budget){.left = memory_max};
 	if (!read_state(file, &snapshot->state))
 		return false;
-	*committed = snapshot->state.committed;
 	snapshot->steps = last_mark(&snapshot->state, &snapshot->damaged);
 	take_mark(snapshot);
 	read_run(snapshot, file);
@@ -106,20 +106,12 @@ static bool copy_once(struct snapshot *snapshot, const struct trace_file *file,
 	copy_notes(snapshot, file, budget);
 	if (!read_state(file, &state))
 		return false;
+	if (!snapshot->steps) /* a clock that has made no mark, or lost them to a better one */
+		state.clock = GPULEAK_CLOCK_NONE;
+	*sound = sound_copy(&snapshot->state, &state, snapshot->steps);
 	snapshot->state = state;
 	copy_names(snapshot, file, budget);
 	return true;
-}
-
-/*
- * True when no mark after the next one had begun by the time all was copied: up
- * to there a version that counts is not overwritten.  And the marks, `committed` at the
- * start, have not been given up for a better clock's meanwhile.
- */
-static bool copy_sound(const struct snapshot *snapshot, uint64_t committed)
-{
-	return snapshot->state.begun <= snapshot->steps + 1 &&
-	       snapshot->state.committed >= committed;
 }
 
 /*
@@ -143,15 +135,14 @@ int snapshot_take(struct snapshot *snapshot, struct trace_file *file, const char
 {
 	struct wait wait = {.until = clock_now() + wait_max};
 	struct budget budget;
-	uint64_t committed;
+	bool sound;
 
 	for (;;) {
-		if (!copy_once(snapshot, file, &budget, &committed)) {
+		if (!copy_once(snapshot, file, &budget, &sound)) {
 			snapshot_release(snapshot);
 			return message_set(why, "%s: cut short before its state", path);
 		}
-		if ((trace_file_steady(file) && copy_sound(snapshot, committed)) ||
-		    waited_enough(snapshot, &wait))
+		if ((trace_file_steady(file) && sound) || waited_enough(snapshot, &wait))
 			break;
 		snapshot_release(snapshot);
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);

@@ -141,6 +141,8 @@ static enum mark_rank rank_of(enum gpuleak_clock clock)
  */
 static void start_anew(void)
 {
+	step = 0;
+	ledger_start_step(0); /* also of a device that has its first event meanwhile */
 	__atomic_store_n(&trace.state->begun, 0, __ATOMIC_RELEASE);
 	raise_to(&trace.state->committed, 0);
 	trace.state->clock = GPULEAK_CLOCK_NONE;
@@ -156,8 +158,6 @@ static void start_anew(void)
 	}
 	trace_start_anew();
 	host_start_anew();
-	step = 0;
-	ledger_start_step(0);
 }
 
 /* False when a higher clock is in use.  Caller holds mark_lock. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "trace/sound.h"
 #include "tracer/mark.h"
 #include "tracer/memory.h"
 #include "tracer/trace_writer.h"
@@ -127,9 +128,9 @@ static void put_state(struct slot_image *image, const struct gpuleak_state *reco
 	memcpy(image->bytes + image->ranges[image->count - 1].offset, &state, sizeof(state));
 }
 
-/* A reader's rule: sound when no mark after the next one has begun by the end, nor all anew. */
 static bool copy_once(struct slot_image *image)
 {
+	const struct gpuleak_mark_version *at;
 	struct gpuleak_state records, names;
 
 	image->count = 0;
@@ -141,7 +142,9 @@ static bool copy_once(struct slot_image *image)
 	names = *trace.state;
 	copy_names(image, &names);
 	put_state(image, &records, &names);
-	return names.begun <= image->mark + 1 && names.committed >= image->mark;
+	at = image->mark ? sound_mark(&records, image->mark) : NULL;
+	image->when = at ? at->when : 0;
+	return (at || !image->mark) && sound_copy(&records, &names, image->mark);
 }
 
 void slot_image_take(struct slot_image *image)

@@ -18,6 +18,7 @@ struct slot_image {
 	uint8_t *bytes; /* owned; laid out like the trace, without its ring */
 	uint64_t size;	/* bytes */
 	uint64_t mark;
+	uint64_t when; /* it was made: the same number may come again */
 	unsigned count;
 	struct slot_range {
 		uint64_t offset;

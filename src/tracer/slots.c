@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/sound.h"
 #include "tracer/memory.h"
 #include "tracer/notice.h"
 #include "tracer/slot_file.h"
@@ -37,6 +38,7 @@ static struct {
 	pid_t thread;	     /* its number, also when it has just ended; 0: none */
 	uint64_t next;	     /* no writing before; the thread's alone, as all that follows */
 	uint64_t mark;	     /* written last */
+	uint64_t when;	     /* ... and when it was made */
 	bool failing;	     /* said so */
 	struct slot_file file;
 	struct slot_image image;
@@ -114,6 +116,7 @@ static void write_image(void)
 	rest = 9 * (now() - begun);
 	if (slot_file_end(&writer.file)) {
 		writer.mark = writer.image.mark;
+		writer.when = writer.image.when;
 	} else {
 		say_failure(writer.file.error);
 		rest = rest < rest_failed ? rest_failed : rest;
@@ -122,9 +125,13 @@ static void write_image(void)
 	writer.next = now() + rest;
 }
 
-static uint64_t committed(void)
+/* A mark counts that isn't in the file. */
+static bool behind(void)
 {
-	return __atomic_load_n(&trace.state->committed, __ATOMIC_ACQUIRE);
+	uint64_t mark = __atomic_load_n(&trace.state->committed, __ATOMIC_ACQUIRE);
+	const struct gpuleak_mark_version *at = sound_mark(trace.state, mark);
+
+	return mark != writer.mark || (mark && (!at || at->when != writer.when));
 }
 
 /* Caller holds the lock.  False when the thread has no more to do. */
@@ -134,7 +141,7 @@ static bool wait_for_turn(void)
 		;
 	if (writer.forking || writer.finished)
 		return false;
-	return writer.finishing || committed() != writer.mark;
+	return writer.finishing || behind();
 }
 
 static void *write_images(void *unused)

@@ -14,6 +14,7 @@ gpuleak_unit_test(tracer_claim tracer_claim.c ${tracer}/output_claim.c ${tracer}
   ${tracer}/output_name.c
   ${tracer}/settings.c)
 gpuleak_unit_test(trace_layout trace_layout.c LIBS gpuleak_trace)
+gpuleak_unit_test(trace_sound trace_sound.c LIBS gpuleak_trace)
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   gpuleak_unit_test(native_walk native_walk.c ${tracer}/native_walk.c ${tracer}/native_memo.c ${tracer}/native_bytes.c ${tracer}/native_cfi.c
