@@ -15,7 +15,8 @@ enum {
 /*
  * Which of two versions is the newest that counts at mark `now`: 0, 1, or -1 for
  * none.  Where both are newer the writer was too fast for us, or a mark is
- * damaged: the older one is nearest.
+ * damaged: the older one is nearest.  Where there is no mark, none counts: they are what a
+ * count that was begun anew has left behind.
  */
 static int version_at(uint64_t first, uint64_t second, uint64_t now)
 {
@@ -26,7 +27,7 @@ static int version_at(uint64_t first, uint64_t second, uint64_t now)
 		return second > first;
 	if (first_counts || second_counts)
 		return second_counts;
-	if (!first || !second)
+	if (!first || !second || !now)
 		return -1;
 	return second < first;
 }

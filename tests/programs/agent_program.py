@@ -6,10 +6,13 @@ WAY is how the agent gets to run: `asked` by the main thread, which asks for the
 before the first event; `helped` by a thread of the tracer's, since nobody asks; `joined`: the same
 while the main thread waits in a join.  `explicit`: as `asked`, and gpuleak_step() is called, too.
 `late`: the first event comes while the interpreter goes down, when no agent can run any more.
+`begun_anew`: as `asked`, after turns of a loop without an optimizer, and the process stops itself
+before and after the call that makes these part of the baseline.
 """
 
 import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -34,6 +37,7 @@ module(
 library = ctypes.CDLL(os.path.join(sys.argv[1], "libc10_cuda.so"))
 library.fake_alloc.restype = ctypes.c_uint64
 library.fake_alloc.argtypes = (ctypes.c_int, ctypes.c_uint64)
+library.fake_free_at.argtypes = (ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64)
 
 
 class Parameter:
@@ -51,8 +55,10 @@ class Optimizer:
         self.param_groups = [{"params": [Parameter()]}]
 
     def step(self):
+        stop()
         for hook in hooks["pre"]:
             hook(self, (), {})
+        stop()
         library.fake_alloc(0, 2048)  # the optimizer's state
         for hook in hooks["post"]:
             hook(self, (), {})
@@ -65,6 +71,19 @@ def wait_for(condition, what):
         time.sleep(0.001)
 
 
+stops = [2 if sys.argv[2] == "begun_anew" else 0]  # to come
+
+
+def stop():
+    if stops[0]:
+        stops[0] -= 1
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def turn_of_loop():
+    library.fake_free_at(0, library.fake_alloc(0, 4096), 4096)
+
+
 def allocate():
     return library.fake_alloc(0, 512)  # this line
 
@@ -73,6 +92,9 @@ def train():
     allocate()
     if traced:
         wait_for(lambda: hooks["post"], "hooks")
+    for turn in range(9 if stops[0] else 0):
+        turn_of_loop()
+        allocate()
     optimizer = Optimizer()
     for turn in range(25):
         allocate()
@@ -100,7 +122,7 @@ if sys.argv[2] == "late":
     late.self = late
     print("1 1")
     sys.exit()
-if sys.argv[2] in ("asked", "explicit"):
+if sys.argv[2] in ("asked", "explicit", "begun_anew"):
     tracer.cudaGetDeviceCount(ctypes.byref(ctypes.c_int()))
 if sys.argv[2] == "joined":
     thread = threading.Thread(target=train)

@@ -97,22 +97,25 @@ class RandomEvents:
         yield from self.cuda_free()
         yield ("y",)
 
+    def some(self):
+        for _ in range(self.chance.randrange(40)):
+            draw = self.chance.random()
+            if draw < 0.45:
+                yield from self.alloc()
+            elif draw < 0.80:
+                yield from self.release()
+            elif draw < 0.85:
+                yield from self.cuda_malloc()
+            elif draw < 0.90:
+                yield from self.segment()
+            elif draw < 0.97:
+                yield from self.cuda_free()
+            elif self.pauses:
+                yield from self.paused()
+
     def steps(self, count):
         for _ in range(count):
-            for _ in range(self.chance.randrange(40)):
-                draw = self.chance.random()
-                if draw < 0.45:
-                    yield from self.alloc()
-                elif draw < 0.80:
-                    yield from self.release()
-                elif draw < 0.85:
-                    yield from self.cuda_malloc()
-                elif draw < 0.90:
-                    yield from self.segment()
-                elif draw < 0.97:
-                    yield from self.cuda_free()
-                elif self.pauses:
-                    yield from self.paused()
+            yield from self.some()
             yield ("s",)
 
 

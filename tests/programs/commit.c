@@ -2,9 +2,11 @@
  * Steps through marks one instruction at a time.  After each, what the trace says must be
  * what the last mark said, or what the new one says: as if the process were killed there.
  *
- * Usage: commit TRACER TRACE COPIES PROGRAM ARGUMENT...
+ * Usage: commit marks|anew TRACER TRACE COPIES PROGRAM ARGUMENT...
  * The program runs under the preloaded TRACER and stops itself (SIGSTOP) before and after
- * each mark to be looked at.  Some of the states in between are kept as COPIES.N.
+ * what is to be looked at: one mark, or (`anew`) whatever may begin the count anew; then
+ * the trace may also say for a while that there is no mark.  Some of the states in between
+ * are kept as COPIES.N: all that differ while the count begins anew.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,7 @@
 enum {
 	VIEW_SIZE = 4 << 20,
 	COPY_EVERY = 4999, /* instructions, a prime */
+	LOOK_EVERY = 499,  /* the same, where the count begins anew */
 	AFTER = 2000,	   /* instructions looked at once the new mark counts */
 	LIMIT = 4000000,   /* instructions of one mark: more is a hang */
 };
@@ -39,8 +42,10 @@ struct view {
 
 static const uint8_t *mapped;
 static size_t mapped_size;
+static uint8_t *kept; /* what the last copy had, while the count began anew */
 static const char *copies;
-static unsigned copies_made, marks_seen;
+static unsigned copies_made, looked_at;
+static bool anew;
 static unsigned long long instructions;
 
 static void die(const char *what)
@@ -137,6 +142,13 @@ static void add_devices(struct view *view, const struct gpuleak_state *state)
 	}
 }
 
+static bool under_way(void)
+{
+	const struct gpuleak_state *state = section(GPULEAK_SECTION_STATE, NULL);
+
+	return state->begun != 0;
+}
+
 static void take_view(struct view *view)
 {
 	const struct gpuleak_state *state = section(GPULEAK_SECTION_STATE, NULL);
@@ -157,6 +169,22 @@ static bool same(const struct view *a, const struct view *b)
 	       memcmp(a->bytes, b->bytes, a->used) == 0;
 }
 
+/* What is zero becomes a hole. */
+static void write_copy(int fd, const char *path)
+{
+	static const uint8_t zeros[GPULEAK_PAGE];
+
+	for (size_t at = 0; at < mapped_size; at += sizeof(zeros)) {
+		size_t size = mapped_size - at < sizeof(zeros) ? mapped_size - at : sizeof(zeros);
+
+		if (memcmp(mapped + at, zeros, size) != 0 &&
+		    pwrite(fd, mapped + at, size, (off_t)at) != (ssize_t)size)
+			die(path);
+	}
+	if (ftruncate(fd, (off_t)mapped_size) < 0)
+		die(path);
+}
+
 static void keep_copy(void)
 {
 	char path[4096];
@@ -164,8 +192,20 @@ static void keep_copy(void)
 
 	snprintf(path, sizeof(path), "%s.%u", copies, copies_made++);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, mapped, mapped_size) != (ssize_t)mapped_size || close(fd) < 0)
+	if (fd < 0)
 		die(path);
+	write_copy(fd, path);
+	if (close(fd) < 0)
+		die(path);
+}
+
+/* One store more than in the last copy. */
+static void keep_if_changed(void)
+{
+	if (memcmp(kept, mapped, mapped_size) == 0)
+		return;
+	memcpy(kept, mapped, mapped_size);
+	keep_copy();
 }
 
 static void map_trace(const char *path)
@@ -180,6 +220,9 @@ static void map_trace(const char *path)
 	if (mapped == MAP_FAILED)
 		die("mmap");
 	close(fd);
+	kept = calloc(1, mapped_size);
+	if (!kept)
+		die("calloc");
 }
 
 /* The signal that the child stopped for, or -1 when it ended. */
@@ -218,47 +261,74 @@ static bool wrong(const struct view *now, const struct view *wanted, unsigned lo
 	return true;
 }
 
-/*
- * Steps through one mark; `stop` gets the signal at which the child is in the end.
- * False when a state was a mixture.
- */
-static bool step_through(pid_t child, int *stop, struct view *before, struct view *now,
-			 struct view *after)
+/* From one mark to the next, or to none and from there to the first. */
+static bool may_follow(uint64_t before, uint64_t now)
 {
-	unsigned long committed_for = 0;
+	return now == before + 1 || (anew && now == 0);
+}
+
+/* What the trace has said since it last changed, and what it says now. */
+struct look {
+	struct view last, now;
+	unsigned changes;
+	unsigned long since; /* the last change, in instructions */
+};
+
+/* False when what the trace says now is not as it may be. */
+static bool look(struct look *look, unsigned long step)
+{
+	struct view was = look->last;
+
+	take_view(&look->now);
+	if (look->now.committed == was.committed) {
+		look->since++;
+		if (anew && (!under_way() || step % LOOK_EVERY == 0))
+			keep_if_changed();
+		else if (step % COPY_EVERY == 0)
+			keep_copy();
+		return !wrong(&look->now, &look->last, step);
+	}
+	if (!may_follow(was.committed, look->now.committed)) {
+		fprintf(stderr, "mark %llu after mark %llu\n",
+			(unsigned long long)look->now.committed, (unsigned long long)was.committed);
+		return false;
+	}
+	look->last = look->now;
+	look->now = was;
+	look->changes++;
+	look->since = 0;
+	keep_copy();
+	return true;
+}
+
+/*
+ * Steps through one mark, or up to the child's next stop; `stop` gets the signal at which
+ * it is in the end.  False when a state was a mixture.
+ */
+static bool step_through(pid_t child, int *stop, struct look *at)
+{
 	int code;
 
-	take_view(before);
-	after->committed = 0;
+	take_view(&at->last);
+	at->changes = 0;
+	at->since = 0;
 	keep_copy();
-	for (unsigned long step = 1; step < LIMIT && committed_for < AFTER; step++) {
+	for (unsigned long step = 1; step < LIMIT; step++) {
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) < 0)
 			die("PTRACE_SINGLESTEP");
 		*stop = wait_stop(child, &code);
 		if (*stop != SIGTRAP)
 			break;
 		instructions++;
-		take_view(now);
-		if (now->committed == before->committed) {
-			if (wrong(now, before, step))
-				return false;
-			if (step % COPY_EVERY == 0)
-				keep_copy();
-			continue;
-		}
-		if (committed_for++ == 0) {
-			struct view first = *now;
-
-			*now = *after;
-			*after = first;
-			keep_copy();
-		} else if (wrong(now, after, step)) {
+		if (!look(at, step))
 			return false;
-		}
+		if (at->changes && at->last.committed && at->since == AFTER)
+			break;
 	}
-	if (after->committed == before->committed + 1)
+	if (anew ? at->last.committed < 2 : at->changes == 1)
 		return true;
-	fprintf(stderr, "commit: no mark before the next stop\n");
+	fprintf(stderr, "commit: mark %llu at the next stop\n",
+		(unsigned long long)at->last.committed);
 	return false;
 }
 
@@ -279,31 +349,31 @@ static pid_t start(const char *tracer, char **command)
 
 int main(int argc, char **argv)
 {
-	struct view before = {.bytes = malloc(VIEW_SIZE)};
-	struct view now = {.bytes = malloc(VIEW_SIZE)};
-	struct view after = {.bytes = malloc(VIEW_SIZE)};
+	struct look at = {.last.bytes = malloc(VIEW_SIZE), .now.bytes = malloc(VIEW_SIZE)};
 	int code = 1;
 	pid_t child;
 	int stop;
 
-	if (argc < 5 || !before.bytes || !now.bytes || !after.bytes)
+	if (argc < 6 || !at.last.bytes || !at.now.bytes)
 		return 2;
-	copies = argv[3];
-	child = start(argv[1], argv + 4);
+	anew = strcmp(argv[1], "anew") == 0;
+	copies = argv[4];
+	child = start(argv[2], argv + 5);
 	stop = wait_stop(child, &code); /* at its execve() */
 	if (stop < 0)
 		return code;
 	for (stop = go_on(child, &code); stop >= 0; stop = go_on(child, &code)) {
 		if (!mapped)
-			map_trace(argv[2]);
-		if (!step_through(child, &stop, &before, &now, &after)) {
+			map_trace(argv[3]);
+		if (!step_through(child, &stop, &at)) {
 			kill(child, SIGKILL);
 			return 1;
 		}
-		marks_seen++;
+		looked_at++;
 		if (stop != SIGSTOP && go_on(child, &code) < 0)
 			break;
 	}
-	printf("%u marks, %llu instructions, %u copies\n", marks_seen, instructions, copies_made);
+	printf("%u looked at, %llu instructions, %u copies\n", looked_at, instructions,
+	       copies_made);
 	return code;
 }

@@ -1,10 +1,12 @@
 """A mark counts at one store: killed at any instruction, the old statistics or the new ones.
 
-And a reader beside a writer never sees a mixture of two.
+The same where the count begins anew.  And a reader beside a writer never sees a mixture of two.
 """
 
 import json
 import subprocess
+import sys
+from pathlib import Path
 
 from books import RandomEvents
 from compare import SiteNumbers, compare
@@ -23,22 +25,31 @@ def with_stops(events, marks):
     return listed
 
 
+def lines_of(events):
+    return "\n".join(" ".join(map(str, event)) for event in events)
+
+
 def step_through(box, events, marks):
-    lines = "\n".join(" ".join(map(str, event)) for event in with_stops(events, marks))
-    (box.folder / "events.txt").write_text(lines)
+    (box.folder / "events.txt").write_text(lines_of(with_stops(events, marks)))
+    return look_at(box, "marks", [box.program("replay"), "events.txt"], len(marks))
+
+
+def look_at(box, what, command, count, **variables):
+    """Steps through a program that stops itself so often; the copies' names, in order."""
     copies = box.folder / "copies"
     done = box.run(
-        ["commit", box.tracer, box.trace_path, copies, box.program("replay"), "events.txt"],
+        ["commit", what, box.tracer, box.trace_path, copies, *command],
         traced=False,
         code=None,
-        env={"GPULEAK_SIZE": "1M"},
+        env={"GPULEAK_SIZE": "1M", **variables},
     )
     if done.returncode == SKIP:
         raise Skip("ptrace isn't allowed here")
     expect_equal("exit code", (done.returncode, done.stderr), (0, ""))
     print(done.stdout.splitlines()[-1])
-    expect(f"{len(marks)} marks," in done.stdout, f"not all were looked at: {done.stdout}")
-    return sorted(path.name for path in box.folder.glob("copies.*"))
+    expect(f"{count} looked at," in done.stdout, f"not all were looked at: {done.stdout}")
+    names = [path.name for path in box.folder.glob("copies.*")]
+    return sorted(names, key=lambda name: int(name[len("copies.") :]))
 
 
 def check_copies(box, events, names):
@@ -76,6 +87,69 @@ def test_folding_marks(box):
     expect(marks <= committed, f"copies of marks {committed}")
     trace = box.trace()
     expect(trace.devices()[0]["timeline_shift"] >= 2, "the timeline was never thinned")
+
+
+def said_of(box, name="trace.bin"):
+    """What the report says that doesn't depend on when and how the program ended."""
+    report = box.read(name)
+    kept = {part: report["trace"][part] for part in ("steps", "clock", "dropped")}
+    return {**kept, "devices": report["devices"], "verdict": report["verdict"]}
+
+
+def check_begun_anew(box, names, before):
+    """Copies taken on the way: what the old clock's marks said, no mark, the new clock's first.
+
+    `before`: what is said of a trace without a mark that was recorded up to the same event.
+    """
+    said = [said_of(box, name) for name in names]
+    steps = [one["steps"] for one in said]
+    old = steps[0]
+    expect(old > 1, f"{old} marks of the old clock")
+    count = steps.count(old)
+    none = steps.count(0)
+    expect(count and none > 10, f"copies of marks {steps}")
+    expect_equal("order", steps, [old] * count + [0] * none + steps[count + none :])
+    for name, one in zip(names, said):
+        wanted = {old: said[0], 0: before}.get(one["steps"], one)
+        differ = [part for part in one if one[part] != wanted[part]]
+        expect(not differ, f"{name} with {one['steps']} steps: another {', '.join(differ)}")
+
+
+def test_baseline_ends(box):
+    """The optimizer's first step begins: turns of a loop before it become the baseline."""
+    program = Path(__file__).resolve().with_name("agent_program.py")
+    command = [sys.executable, program, box.programs / "fake", "begun_anew"]
+    names = look_at(box, "anew", command, 1, GPULEAK_CLOCK=None)
+    last = said_of(box, names[-1])
+    expect_equal("no mark", (last["verdict"], last["devices"][0]["sites"]), ("SHORT", []))
+    check_begun_anew(box, names, last)
+    expect_equal("marks of the optimizer", box.trace().committed, 25)
+
+
+def loop_turns(count, events):
+    """Turns of a loop, by a stack that comes again with something freed between."""
+    for _ in range(count):
+        yield ("a", 0, 0x70000000, 2048, 77)
+        yield ("f", 0, 0x70000000)
+        yield from events.some()
+
+
+def test_begins_anew(box):
+    """A better clock comes: the old clock's marks, none, the new clock's first; no mixture."""
+    chance = RandomEvents(13, sites=8)
+    first = list(loop_turns(16, chance))
+    events = [*first, *chance.steps(3)]
+    replay = [box.program("replay"), "events.txt"]
+    (box.folder / "events.txt").write_text(lines_of([*first, ("k",)]))
+    box.run(["replay", "events.txt"], code=-9)
+    before = said_of(box)
+    box.trace_path.unlink()
+    (box.folder / "events.txt").write_text(lines_of(with_stops(events, {1})))
+    names = look_at(box, "anew", replay, 1, GPULEAK_CLOCK=None)
+    check_begun_anew(box, names, before)
+    check_copies(box, events, [name for name in names if Trace(box.folder / name).committed < 2])
+    wrong = compare(box.trace(), Model(events), SiteNumbers(box.program("replay")), ended=False)
+    expect_equal("what differs in the end", wrong, [])
 
 
 def test_reader_beside_writer(box):

@@ -10,6 +10,7 @@ import time
 
 from books import RandomEvents, simple_steps
 from files import one_line
+from marks import loop_turns
 from target import TIMEOUT_S, Failure, Skip, expect, expect_equal, main
 from trace import Trace
 
@@ -34,18 +35,23 @@ def head_of(path):
         return file.read(64)
 
 
-def marks_written(path):
-    """The last mark in a file that is being written: its slots may change as we read."""
+def written(path):
+    """The state in a file that is being written: its slots may change as we read."""
     for _ in range(200):
         try:
             head = head_of(path)
-            marks = Trace(path).committed
+            state = Trace(path).state
             if head_of(path) == head:
-                return marks
+                return state
         except (AssertionError, OSError):
             pass
         time.sleep(0.005)
     raise Failure(f"{path}: no slot is ever whole")
+
+
+def marks_written(path):
+    """The last mark in it."""
+    return written(path)["committed"]
 
 
 def is_slotted(path):
@@ -128,6 +134,55 @@ def test_each_write_killed(box):
         call += 1 if long else 3
     expect(kills > 10, f"only {kills} writes")
     expect({0, 6, 12, 18} <= marks, f"only marks {marks}")
+
+
+def check_whole(box):
+    """All that the report says of a device is of one mark."""
+    for device in box.read()["devices"]:
+        held = sum(site["bytes"] for site in device["sites"] if site["source"] == "torch")
+        expect_equal("bytes of the sites", held, device["allocated"]["last"])
+
+
+def play_anew(box, parts, env):
+    """Two parts, of which the second has a better clock; False when it was killed."""
+    write_events(box, [*parts[0], ("h",), *parts[1], ("h",)])
+    process = box.start(["replay", "events.txt"], env={**env, "GPULEAK_CLOCK": None})
+    for part in parts:
+        marks, until = part.count(("s",)) or None, time.monotonic() + TIMEOUT_S
+        process.stdout.readline()
+        while process.poll() is None:
+            state = written(box.trace_path) if box.trace_path.exists() else {"clock": 0}
+            if state["clock"] == (2 if marks else 5) and state["committed"] >= (marks or 8):
+                break
+            expect(time.monotonic() < until, f"{marks} marks are not written: {state}")
+            time.sleep(0.005)
+        try:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            break
+    process.communicate(timeout=TIMEOUT_S)
+    return process.returncode == 0
+
+
+def test_anew_each_write_killed(box):
+    """The same where a better clock comes in between: old marks, or new ones."""
+    chance, seen = RandomEvents(4, sites=20), set()
+    parts = [list(loop_turns(12, chance)), list(chance.steps(6))]
+    long = os.environ.get("GPULEAK_TEST_LONG") == "true"
+    call, ended = 1, False
+    while not ended:
+        shutil.rmtree(box.folder)
+        box.folder.mkdir()
+        ended = play_anew(box, parts, preload(box, GPULEAK_TEST_PWRITE=f"kill {call} 1 0"))
+        if box.trace_path.exists():
+            trace = box.trace()
+            seen.add(trace.state["clock"] if trace.committed else 0)
+            if trace.committed and trace.state["clock"] == 2:
+                check_killed(box, trace, sum(parts, []))
+            check_whole(box)
+        call += 1 if long else 2
+    expect_equal("clocks", seen, {0, 2, 5})
 
 
 def test_killed_anywhere(box):
