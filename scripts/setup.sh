@@ -191,6 +191,14 @@ look_for_fuzzer() {
 	rm -rf "$probe"
 }
 
+# What one test each needs; it skips without. After the package lists have been brought up to date.
+look_for_extras() {
+	missing=()
+	! $tests || compgen -G '/usr/lib/*/libjemalloc.so.2' >/dev/null ||
+		[ -e /usr/lib64/libjemalloc.so.2 ] ||
+		! apt-cache show libjemalloc2 >/dev/null 2>&1 || missing+=(libjemalloc2)
+}
+
 install_missing() {
 	local as_root=()
 
@@ -220,6 +228,8 @@ set_up_packages() {
 	install_missing
 	look_for_fuzzer
 	install_missing
+	look_for_extras
+	(install_missing) || say "goes on without ${missing[*]}: a test is skipped"
 	look_for_packages
 	[ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
 	version=$(cmake --version | awk 'NR == 1 { print $3 }')
