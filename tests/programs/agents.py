@@ -29,9 +29,12 @@ def interpreters():
 
 
 def is_static(python):
-    """Its own functions come before those of any preloaded library."""
-    ask = "import sysconfig; print(sysconfig.get_config_var('Py_ENABLE_SHARED') or 0)"
-    return subprocess.run([python, "-c", ask], stdout=-1, text=True).stdout != "1\n"
+    """Its own functions come before those of any preloaded library.
+
+    Debian has the shared library as well, and an executable that doesn't use it.
+    """
+    ask = "print('/libpython' in open('/proc/self/maps').read())"
+    return subprocess.run([python, "-c", ask], stdout=-1, text=True).stdout != "True\n"
 
 
 def each(box, way, only_shared=False, **variables):
