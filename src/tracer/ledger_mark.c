@@ -56,10 +56,14 @@ static struct gpuleak_teeth *teeth_of(uint32_t number,
 	return &evidence->teeth[version - evidence->versions];
 }
 
-/* A site that holds memory across a mark for the first time gets evidence. */
+/*
+ * A site that holds memory across a mark for the first time gets evidence.  Where steps were
+ * counted anew the item was another site's, and of its other version evidence_copy() would keep
+ * levels: it is emptied, too.
+ */
 static void promote(struct ledger_site *site, struct ledger_history *past, uint64_t mark)
 {
-	struct gpuleak_evidence_version *evidence;
+	struct gpuleak_evidence_version *evidence, *versions;
 
 	past->evidence = trace_evidence(site->file);
 	if (!past->evidence) {
@@ -70,6 +74,9 @@ static void promote(struct ledger_site *site, struct ledger_history *past, uint6
 	evidence = evidence_version(past->evidence, mark);
 	evidence_init(evidence);
 	evidence->mark = mark;
+	versions = trace.evidence[past->evidence - 1].versions;
+	if (versions[evidence == versions].level_count)
+		evidence_init(&versions[evidence == versions]);
 	*teeth_of(past->evidence, evidence) = (struct gpuleak_teeth){0};
 }
 
