@@ -132,8 +132,7 @@ static void add_site(struct composition *composition, struct report *report,
 	names_stack(&report->snapshot.names, site->stack, &stack);
 	if (!(site->flags & GPULEAK_SITE_OVERFLOW))
 		place_of_stack(&finding.place, &report->code, &stack);
-	if (findings_nameless(site, &finding.place) && device->backward)
-		finding.place.where = device->backward;
+	findings_lend_line(device, site, &finding.place);
 	composition->rows[composition->count++] = (struct composition_row){
 		.bytes = bytes,
 		.parts = 1,

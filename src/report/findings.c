@@ -110,9 +110,19 @@ static void judge_copied(struct findings *findings)
 			verdict_site_copied(&findings->sites[i]);
 }
 
-bool findings_nameless(const struct snapshot_site *site, const struct place *place)
+/* No frames of Python's, or PyTorch's alone; and nobody is known who called backward(). */
+static bool is_nameless(const struct snapshot_site *site, const struct place *place)
 {
-	return ((site->flags & GPULEAK_SITE_BACKWARD) && !place->python) || place->torch_alone;
+	bool autograd = (site->flags & GPULEAK_SITE_BACKWARD) && !place->python;
+
+	return (autograd || place->torch_alone) && !place->called;
+}
+
+void findings_lend_line(const struct findings *findings, const struct snapshot_site *site,
+			struct place *place)
+{
+	if (findings->backward && is_nameless(site, place))
+		place->where = findings->backward;
 }
 
 /* The line that called backward(), when all sites of the device agree on one; else NULL. */
@@ -141,21 +151,20 @@ static const struct gpuleak_frame *backward_line(const struct findings *findings
 }
 
 /*
- * Threads of autograd have no Python frames.  What they allocate is put down to
- * the line that called backward(), where that is certain.
+ * Threads of autograd have no Python frames.  Where the trace doesn't say who called
+ * backward(), what they allocate is put down to the one line that does.
  */
 static void place_backward(struct findings *findings, struct code_map *map)
 {
 	bool looked = false;
 
 	for (size_t i = 0; i < findings->site_count; i++) {
-		if (!findings_nameless(findings->origins[i], &findings->places[i]))
+		if (!is_nameless(findings->origins[i], &findings->places[i]))
 			continue;
 		if (!looked)
 			findings->backward = backward_line(findings, map);
 		looked = true;
-		if (findings->backward)
-			findings->places[i].where = findings->backward;
+		findings_lend_line(findings, findings->origins[i], &findings->places[i]);
 	}
 }
 

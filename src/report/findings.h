@@ -106,8 +106,12 @@ bool finding_passed_bound(const struct finding *finding);
 void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
 bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
 
-/* True of what a thread of autograd allocates: it has no Python frames, or PyTorch's alone. */
-bool findings_nameless(const struct snapshot_site *site, const struct place *place);
+/*
+ * What a thread of autograd allocates has no line of the user's where the trace doesn't say who
+ * called backward(): it gets the device's one line that does, if there is one.
+ */
+void findings_lend_line(const struct findings *findings, const struct snapshot_site *site,
+			struct place *place);
 
 /* A site's bytes when the device's memory was at its peak. */
 uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device);

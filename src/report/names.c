@@ -43,7 +43,7 @@ bool names_stack(const struct names *names, uint32_t word, struct stack *stack)
 {
 	struct cursor cursor = cursor_over(names->stacks, names->stack_words * sizeof(uint32_t));
 	uint32_t head[2];
-	uint32_t count;
+	uint32_t count, callers;
 
 	*stack = (struct stack){0};
 	if (!cursor_skip(&cursor, (uint64_t)word * sizeof(uint32_t)) ||
@@ -54,7 +54,11 @@ bool names_stack(const struct names *names, uint32_t word, struct stack *stack)
 	stack->cut = (head[1] & GPULEAK_STACK_CUT) || count > STACK_FRAMES_MAX;
 	if (count > cursor_left(&cursor) / sizeof(uint32_t))
 		return false;
+	callers = head[1] >> GPULEAK_STACK_CALLER_SHIFT;
 	stack->count = count < STACK_FRAMES_MAX ? count : STACK_FRAMES_MAX;
+	stack->own = callers < count ? count - callers : 0;
+	if (stack->own > stack->count)
+		stack->own = stack->count;
 	return true;
 }
 

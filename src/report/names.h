@@ -26,13 +26,15 @@ struct names {
 };
 
 enum {
-	STACK_FRAMES_MAX = 256
+	STACK_FRAMES_MAX = 512
 };
 
 /* Frames from the innermost outward.  Borrowed from `struct names`. */
 struct stack {
 	const uint32_t *frames; /* items of the frames' section; may be out of range */
 	uint32_t count;		/* at most STACK_FRAMES_MAX */
+	uint32_t own;		/* so many, the innermost, are of the thread that allocates; the
+				   others of the one that called backward() */
 	bool cut;		/* the outermost frames are missing */
 };
 

@@ -86,7 +86,7 @@ bool oom_find(struct oom *oom, struct report *report, const struct findings *dev
 	oom->cause = cause_of(oom, device);
 	if (names_stack(&snapshot->names, oom->note->stack, &stack))
 		place_of_stack(&oom->place, &report->code, &stack);
-	if (!oom->place.python && device->backward) /* a thread of autograd */
+	if (!oom->place.python && !oom->place.called && device->backward) /* a thread of autograd */
 		oom->place.where = device->backward;
 	if (oom->open)
 		composition_of_oom(&oom->composition, report, device, oom->note->allocated);

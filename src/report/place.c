@@ -113,16 +113,19 @@ static uint64_t frame_hash(struct code_map *map, const struct gpuleak_frame *fra
 	return *hash;
 }
 
+/* `own`: of the thread that allocates.  Only such a frame tells of what. */
 static void note_python_frame(struct place *place, struct candidates *found,
 			      const struct names *names, const struct gpuleak_frame *frame,
-			      enum code_owner owner)
+			      enum code_owner owner, bool own)
 {
-	place->python = true;
+	place->python |= own;
 	if (!found->python)
 		found->python = frame;
-	note_occasion(place, names, frame, owner);
+	if (own)
+		note_occasion(place, names, frame, owner);
 	if (owner == CODE_TORCH) {
-		note_torch_frame(place, found, names, frame);
+		if (own)
+			note_torch_frame(place, found, names, frame);
 		return;
 	}
 	if (owner == CODE_STANDARD)
@@ -135,7 +138,7 @@ static void note_python_frame(struct place *place, struct candidates *found,
 		place->caller = frame;
 	if (!found->user) {
 		found->user = frame;
-		if (found->backward_seen)
+		if (found->backward_seen || !own)
 			place->backward = frame;
 	}
 }
@@ -201,7 +204,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		const struct gpuleak_frame *frame = names_frame(names, stack, i);
 		enum code_owner owner = code_owner(map, frame);
 
-		of_torch += owner == CODE_TORCH;
+		of_torch += owner == CODE_TORCH && i < stack->own;
 		if (owner == CODE_UNKNOWN) {
 			place->damaged++;
 			continue;
@@ -211,13 +214,14 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		if (owner == CODE_USER)
 			place->callers = place->callers * 0x100000001b3ull ^ frame_hash(map, frame);
 		if (owner < CODE_NATIVE)
-			note_python_frame(place, &found, names, frame, owner);
+			note_python_frame(place, &found, names, frame, owner, i < stack->own);
 		else
 			note_native_frame(place, &found, names, frame, owner);
 	}
 	place->where = choose(&found);
+	place->called = stack->own < stack->count;
 	place->user = found.user != NULL;
-	place->torch_alone = of_torch > 0 && of_torch == stack->count && !stack->cut;
+	place->torch_alone = of_torch > 0 && of_torch == stack->own && !stack->cut;
 	if (found.outside_torch != place->where)
 		place->via = found.outside_torch;
 }

@@ -32,8 +32,9 @@ struct place {
 	const struct gpuleak_frame *inner;    /* the innermost frame that has a name */
 	const struct gpuleak_frame *backward; /* the user's line that called backward() */
 	struct text operation;		      /* of the backward pass; empty: unknown */
-	bool python;			      /* it has Python frames */
-	bool torch_alone;   /* all are PyTorch's: its autograd runs them, as under checkpointing */
+	bool python;			      /* the thread's own frames are Python's */
+	bool torch_alone;   /* its own are PyTorch's: its autograd runs them, as in checkpointing */
+	bool called;	    /* behind its own frames are those that called backward() */
 	bool user;	    /* `where` is the user's code */
 	bool buckets;	    /* DistributedDataParallel's, which the gradients live in */
 	bool forward;	    /* within the forward of a module of PyTorch */

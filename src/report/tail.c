@@ -109,7 +109,6 @@ bool tail_find(struct tail *tail, struct report *report, const struct findings *
 	if (!(heaviest->flags & GPULEAK_SITE_OVERFLOW) &&
 	    names_stack(&snapshot->names, heaviest->stack, &stack))
 		place_of_stack(&tail->place, &report->code, &stack);
-	if (findings_nameless(heaviest, &tail->place) && device->backward)
-		tail->place.where = device->backward;
+	findings_lend_line(device, heaviest, &tail->place);
 	return true;
 }

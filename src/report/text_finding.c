@@ -266,7 +266,7 @@ static void print_ways(const struct terminal *terminal, const struct report *rep
 	if (finding->operations[0].size)
 		print_operations(terminal, finding, &any);
 	else if (inner != place->where &&
-		 (place->torch_alone || !findings_nameless(finding->site, place)))
+		 (place->python || !(finding->site->flags & GPULEAK_SITE_BACKWARD)))
 		print_way(terminal, report, "allocated in", inner, &any);
 	terminal_plain(terminal);
 	if (any)

@@ -216,6 +216,8 @@ _Static_assert(sizeof(struct gpuleak_frame) == 40, "on-disk size");
 
 enum gpuleak_stack_flags {
 	GPULEAK_STACK_CUT = 1u << 0, /* the outermost frames were dropped */
+	/* Bits from here up: so many of the outermost are of who called backward(); from 2.1 on. */
+	GPULEAK_STACK_CALLER_SHIFT = 16,
 };
 
 enum gpuleak_source {
@@ -255,10 +257,7 @@ struct gpuleak_site_version {
 };
 _Static_assert(sizeof(struct gpuleak_site_version) == 80, "on-disk size");
 
-/*
- * One call stack that allocates, on one device.  All but the versions is written once; only
- * GPULEAK_SITE_COPIED may go again.
- */
+/* One call stack that allocates, on one device.  Only the versions and SITE_COPIED change. */
 struct gpuleak_site {
 	uint64_t key;	/* hash of the stack's content */
 	uint32_t stack; /* word in the stacks' section */

@@ -29,6 +29,12 @@ void ledger_code_died(void)
 	__atomic_fetch_add(&code_epoch, 1, __ATOMIC_RELEASE);
 }
 
+HOT_CODE uint32_t ledger_addresses_epoch(void)
+{
+	/* Both only rise: an equal sum is an equal pair. */
+	return __atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE) + (uint32_t)native_loader_unloads();
+}
+
 static void open_ledger(struct ledger *ledger, uint32_t device)
 {
 	ledger->device = device;
@@ -184,10 +190,9 @@ resolve_site(struct ledger *ledger, const struct stack *stack, uint32_t source, 
 HOT_CODE static uint32_t find_site(struct ledger *ledger, const struct stack *stack,
 				   uint32_t source, uint32_t flags)
 {
-	/* Both only rise: an equal sum is an equal pair. */
-	uint32_t epoch =
-		__atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE) + (uint32_t)native_loader_unloads();
-	uint64_t address = stack->hash + ((uint64_t)flags << 8 | source << 1 | stack->backward);
+	uint32_t epoch = ledger_addresses_epoch();
+	uint64_t address = stack->hash + stack->caller * 0x9e3779b97f4a7c15ull +
+			   ((uint64_t)flags << 8 | source << 1 | stack->backward);
 	uint32_t site;
 
 	if (ledger->code_epoch != epoch) {

@@ -88,7 +88,7 @@ struct ledger {
 	struct ring_cursor ring;
 	struct block_table torch_blocks;
 	struct memory_array sites; /* struct ledger_site */
-	struct map by_address;	   /* stack.hash -> site: fast, good for one code_epoch */
+	struct map by_address;	   /* stack.hash and caller -> site: fast, good for one epoch */
 	struct memory_array held_frees;
 
 	uint64_t peak_reserved;
@@ -200,6 +200,9 @@ void ledger_start_anew(struct ledger *ledger);
 
 /* Code objects of known stacks died: addresses no longer tell stacks apart.  Any thread. */
 void ledger_code_died(void);
+
+/* Stacks that are known by the hash of their addresses are good as long as this stays. */
+uint32_t ledger_addresses_epoch(void);
 
 /* In a child after fork: empty books, no lock held. */
 void ledger_forget_all(void);

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "tracer/backward_pass.h"
 #include "tracer/code_watch.h"
 #include "tracer/hot.h"
 #include "tracer/native_names.h"
 #include "tracer/settings.h"
+#include "tracer/thread.h"
 #include "tracer/trace_writer.h"
 
 #include "tracer/banned.h"
@@ -34,6 +36,7 @@ HOT_CODE void stack_capture(struct stack *stack, const uintptr_t *frame)
 
 	stack->kind = STACK_NONE;
 	stack->hash = 0;
+	stack->caller = thread_of_autograd ? backward_caller() : 0;
 	stack->backward = false;
 	if (python_wanted)
 		state = python_stack_walk(&stack->python);
@@ -85,49 +88,67 @@ static uint32_t native_frame(const void *address)
 	return trace_frame(&written, address);
 }
 
-static bool write_python(const struct stack *stack, uint32_t *word, uint64_t *key)
-{
-	uint32_t frames[PYTHON_STACK_MAX];
-	uint32_t count = 0;
+/* Frames to be written, innermost first. */
+struct frames {
+	uint32_t numbers[2 * PYTHON_STACK_MAX];
+	uint32_t count;
+	uint32_t flags;
+};
+_Static_assert((int)NATIVE_STACK_MAX <= (int)PYTHON_STACK_MAX, "see its room");
 
+static bool add_python(const struct stack *stack, struct frames *frames)
+{
 	for (uint32_t i = 0; i < stack->python.depth; i++) {
 		bool hidden;
+		uint32_t number = python_frame(stack, i, &hidden);
 
-		frames[count] = python_frame(stack, i, &hidden);
 		if (hidden)
 			continue;
-		if (frames[count] == GPULEAK_SITE_NONE)
+		if (number == GPULEAK_SITE_NONE)
 			return false;
-		count++;
+		frames->numbers[frames->count++] = number;
 	}
-	return trace_stack(frames, count, stack->python.cut ? GPULEAK_STACK_CUT : 0, word, key);
+	frames->flags |= stack->python.cut ? GPULEAK_STACK_CUT : 0u;
+	return true;
 }
 
 /* Only now are the addresses wanted: the walk that recognised the stack kept none. */
-static bool write_native(const struct stack *stack, uint32_t *word, uint64_t *key)
+static bool add_native(const struct stack *stack, struct frames *frames)
 {
 	struct native_stack native;
-	uint32_t frames[NATIVE_STACK_MAX];
 
 	native_stack_walk(stack->frame, &native);
 	for (uint32_t i = 0; i < native.count; i++) {
-		frames[i] = native_frame((const void *)native.addresses[i]);
-		if (frames[i] == GPULEAK_SITE_NONE)
+		uint32_t number = native_frame((const void *)native.addresses[i]);
+
+		if (number == GPULEAK_SITE_NONE)
 			return false;
+		frames->numbers[frames->count++] = number;
 	}
-	return trace_stack(frames, native.count, 0, word, key);
+	return true;
+}
+
+/* The stack that called backward() was written when it did. */
+static void add_caller(const struct stack *stack, struct frames *frames)
+{
+	const uint32_t *caller = trace.stacks + stack->caller;
+	uint32_t count = caller[0];
+
+	memcpy(frames->numbers + frames->count, caller + 2, count * sizeof(*caller));
+	frames->count += count;
+	frames->flags |= caller[1] | count << GPULEAK_STACK_CALLER_SHIFT;
 }
 
 bool stack_write(const struct stack *stack, uint32_t *word, uint64_t *key)
 {
-	const uint32_t none = 0;
+	struct frames frames;
 
-	switch (stack->kind) {
-	case STACK_PYTHON:
-		return write_python(stack, word, key);
-	case STACK_NATIVE:
-		return write_native(stack, word, key);
-	default:
-		return trace_stack(&none, 0, 0, word, key);
-	}
+	frames.count = frames.flags = 0;
+	if (stack->kind == STACK_PYTHON && !add_python(stack, &frames))
+		return false;
+	if (stack->kind == STACK_NATIVE && !add_native(stack, &frames))
+		return false;
+	if (stack->caller)
+		add_caller(stack, &frames);
+	return trace_stack(frames.numbers, frames.count, frames.flags, word, key);
 }

@@ -1,6 +1,6 @@
 /*
  * The call stack of an allocation: Python's frames where the thread has any, native
- * ones where it has none.
+ * ones where it has none; behind those of autograd's threads the ones that called backward().
  *
  * Threads: any, about itself.  stack_capture() takes no lock, no GIL and no heap;
  * stack_write() takes the trace's intern_lock.
@@ -21,7 +21,8 @@ enum stack_kind {
 };
 
 struct stack {
-	uint64_t hash; /* of addresses: good while no code object of the stack dies */
+	uint64_t hash;	 /* of addresses: good while no code object of the stack dies */
+	uint32_t caller; /* word of the trace's stacks: who called backward(); 0: not known */
 	enum stack_kind kind;
 	bool backward;		/* a thread that Python knows, without Python frames: autograd's */
 	const uintptr_t *frame; /* of the hook: native stacks begin at its caller */

@@ -9,6 +9,7 @@
 #include "tracer/banned.h"
 
 _Thread_local unsigned tracer_depth __attribute__((tls_model("initial-exec")));
+_Thread_local bool thread_of_autograd __attribute__((tls_model("initial-exec")));
 _Thread_local int thread_device __attribute__((tls_model("initial-exec")));
 
 static _Thread_local struct stack *own_stack __attribute__((tls_model("initial-exec")));

@@ -9,6 +9,7 @@
 #include "gpuleak/gpuleak.h"
 #include "trace/layout.h"
 #include "tracer/agent.h"
+#include "tracer/backward_pass.h"
 #include "tracer/clock.h"
 #include "tracer/describe.h"
 #include "tracer/graphs.h"
@@ -116,6 +117,7 @@ static void after_fork_in_child(void)
 	steps_forget();
 	graphs_forget();
 	turns_forget();
+	backward_forget();
 	host_forget();
 	agent_forget();
 }

@@ -46,7 +46,9 @@ static inline void fake_calls_add(struct fake_calls *calls, const char *function
 #define fake_report_old	   _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE
 #define fake_oom	   _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE
 #define fake_oom_signed	   _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE
-#define fake_graph_task	   _ZN5torch8autograd25get_current_graph_task_idEv
+#define fake_thread_init \
+	_ZN5torch8autograd6Engine11thread_initEiRKSt10shared_ptrINS0_10ReadyQueueEEb
+#define fake_graph_task _ZN5torch8autograd25get_current_graph_task_idEv
 #define fake_execute \
 	_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
 
@@ -75,9 +77,15 @@ FAKE_EXPORT struct fake_variables fake_execute(void *engine, const void *roots, 
 					       bool keep_graph, bool create_graph,
 					       bool accumulate_grad, const void *outputs);
 FAKE_EXPORT int fake_graph_task(void);
+FAKE_EXPORT void fake_thread_init(void *engine, int device, const void *queue, bool counts);
 FAKE_EXPORT struct fake_calls fake_torch_calls(void);
 /* Called from within fake_graph_task(), if set. */
 FAKE_EXPORT extern void (*fake_torch_asked)(void);
+/* Called with `roots` from within fake_execute(), and with `engine` from within fake_thread_init().
+ */
+FAKE_EXPORT extern void (*fake_torch_during)(const void *what);
+/* The number of the pass that the calling thread is at work for; -1: none. */
+FAKE_EXPORT extern __thread int fake_torch_task;
 
 /* libcudart.so.99; every function returns fake_cudart_error. */
 FAKE_EXPORT int cudaMalloc(void **ptr, size_t size);

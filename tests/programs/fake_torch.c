@@ -17,6 +17,8 @@ struct fake_variables fake_execute(void *engine, const void *roots, const void *
 		       flags, (uintptr_t)outputs);
 	if (fake_c10_during)
 		fake_c10_during();
+	if (fake_torch_during)
+		fake_torch_during(roots);
 	return (struct fake_variables){{engine, calls.count % 2 ? NULL : &calls, &calls}};
 }
 
@@ -25,7 +27,18 @@ int fake_graph_task(void)
 {
 	if (fake_torch_asked)
 		fake_torch_asked();
-	return -1;
+	return fake_torch_task;
+}
+
+void fake_thread_init(void *engine, int device, const void *queue, bool counts)
+{
+	fake_calls_add(&calls, "ti", (uintptr_t)engine, (uint64_t)device, (uintptr_t)queue, counts);
+	if (fake_c10_during)
+		fake_c10_during();
+	if (fake_torch_during)
+		fake_torch_during(engine);
 }
 
 void (*fake_torch_asked)(void);
+void (*fake_torch_during)(const void *what);
+__thread int fake_torch_task = -1;

@@ -243,6 +243,20 @@ static void backward_passes(void)
 	}
 }
 
+static void threads_of_autograd(void)
+{
+	struct fake_calls torch = fake_torch_calls(), of_torch;
+
+	for (int device = 0; device < 2; device++) {
+		fake_thread_init((void *)0x44, device, (void *)0x55, device);
+		check_call("a thread of autograd");
+		fake_calls_add(&torch, "ti", 0x44, (uint64_t)device, 0x55, (uint64_t)device);
+		of_torch = fake_torch_calls();
+		check("its arguments",
+		      torch.count == of_torch.count && torch.digest == of_torch.digest);
+	}
+}
+
 static void loader_calls(void)
 {
 	void *itself = dlopen(NULL, RTLD_NOW);
@@ -288,6 +302,7 @@ static int calls(void)
 		host_calls(i % 2 ? 2 : 0);
 		calls_that_use(i % 2 ? 2 : 0);
 		backward_passes();
+		threads_of_autograd();
 		loader_calls();
 		all_reports();
 	}

@@ -149,6 +149,15 @@ class Trace:
             for number in struct.unpack_from("<%dI" % count, self.bytes, base + 4 * stack + 8)
         ]
 
+    def caller(self, site):
+        """Of the frames of one of sites() those that called backward() in another thread."""
+        at = self.at("sites", site["number"]) + 8
+        (stack,) = struct.unpack_from("<I", self.bytes, at)
+        count, flags = struct.unpack_from(
+            "<II", self.bytes, self.sections["stacks"][0] + 4 * stack
+        )
+        return site["frames"][count - (flags >> 16) :]
+
     def frame(self, number):
         offset, language, line, first, file, function, qualname, module, _build = FRAME.unpack_from(
             self.bytes, self.at("frames", number)

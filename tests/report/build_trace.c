@@ -154,14 +154,20 @@ uint32_t build_stack(struct build *build, const char *frames)
 	char *copy = strdup(frames);
 	char *rest = copy;
 	char *text;
+	bool of_caller = false;
 
 	build_need(copy != NULL, "memory");
 	for (;;) {
 		text = strsep(&rest, "|");
-		if (!text || !text[0])
+		if (!text || (!text[0] && (of_caller || !rest)))
 			break;
+		if (!text[0]) {
+			of_caller = true;
+			continue;
+		}
 		build_need(words[0] < BUILD_FRAMES_MAX, "frames of a stack");
 		words[2 + words[0]++] = parse_frame(build, text);
+		words[1] += of_caller ? 1u << GPULEAK_STACK_CALLER_SHIFT : 0;
 	}
 	free(copy);
 	build_need(at + 2 + words[0] <= build_items(build, GPULEAK_SECTION_STACKS), "stacks");

@@ -96,7 +96,8 @@ uint32_t build_native_frame(struct build *build, const char *module, uint64_t of
 			    const char *symbol);
 
 /* A stack from text, innermost frame first: "file:line:function|file:line:function", or
- * "!module:offset:symbol" for a native frame.  Returns its word. */
+ * "!module:offset:symbol" for a native frame.  Behind "||": of the thread that called backward().
+ * Returns its word. */
 uint32_t build_stack(struct build *build, const char *frames);
 
 uint32_t build_device(struct build *build, uint32_t device, const char *name, uint64_t capacity);

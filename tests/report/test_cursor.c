@@ -85,11 +85,46 @@ static void stacks_end_with_the_section(void)
 	}
 }
 
+/* More of the caller's than there are: then all are. */
+static void stacks_have_callers(void)
+{
+	static const struct {
+		uint32_t count, callers, own;
+	} cases[] = {{3, 0, 3}, {3, 1, 2}, {3, 3, 0}, {3, 4, 0}, {3, 0xffff, 0}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t words[] = {cases[i].count, cases[i].callers << GPULEAK_STACK_CALLER_SHIFT,
+				    0, 0, 0};
+		struct names names = {.stacks = words, .stack_words = 5};
+		struct stack stack;
+
+		EXPECT(names_stack(&names, 0, &stack) && stack.count == 3 && !stack.cut);
+		EXPECT_U64(stack.own, cases[i].own);
+	}
+}
+
+/* Frames beyond those that are read: the caller's go first. */
+static void long_stacks_are_cut(void)
+{
+	static uint32_t words[2 + 600] = {600, 200u << GPULEAK_STACK_CALLER_SHIFT};
+	struct names names = {.stacks = words, .stack_words = 602};
+	struct stack stack;
+
+	EXPECT(names_stack(&names, 0, &stack) && stack.cut);
+	EXPECT_U64(stack.count, STACK_FRAMES_MAX);
+	EXPECT_U64(stack.own, 400);
+	words[1] = 10u << GPULEAK_STACK_CALLER_SHIFT;
+	EXPECT(names_stack(&names, 0, &stack));
+	EXPECT_U64(stack.own, STACK_FRAMES_MAX);
+}
+
 int main(void)
 {
 	cut_items_are_refused();
 	whole_items_are_taken();
 	strings_end_with_the_section();
 	stacks_end_with_the_section();
+	stacks_have_callers();
+	long_stacks_are_cut();
 	return test_result();
 }

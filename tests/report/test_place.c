@@ -10,6 +10,7 @@
 #define TORCH	 PACKAGES "torch/"
 #define CONV	 TORCH "nn/modules/conv.py:549:_conv_forward"
 #define CALL	 TORCH "nn/modules/module.py:1773:_call_impl"
+#define BACKWARD "|" TORCH "autograd/__init__.py:354:backward|" TORCH "_tensor.py:625:backward"
 #define MAIN	 "/home/me/project/train.py:41:<module>"
 
 struct expectation {
@@ -69,6 +70,20 @@ static const struct expectation expectations[] = {
 	 "/x/libmine.so+3", NULL, "libmine.so:mine::work/libc10_cuda.so:malloc"},
 	{"!/x/libc10_cuda.so:1:malloc|!/lib/libc.so.6:4:start_thread", "/lib/libc.so.6+4", NULL,
 	 "libc.so.6:start_thread/libc10_cuda.so:malloc"},
+	/* a thread of autograd: of who called backward() */
+	{"!/x/libtorch_cuda.so:2:op|!/lib/libc.so.6:4:start_thread|" BACKWARD
+	 "|train.py:23:train|" MAIN,
+	 "/home/me/project/train.py:23", NULL, "train.py:train/libtorch_cuda.so:op"},
+	/* ... through a library of the caller's, and of its own */
+	{"!/x/libtorch_cuda.so:2:op|" BACKWARD "|" PACKAGES "lightning/loops.py:7:step|" MAIN,
+	 "/home/me/project/train.py:41", PACKAGES "lightning/loops.py:7",
+	 "train.py:<module>/libtorch_cuda.so:op"},
+	{CONV "|" PACKAGES "apex/norm.py:7:backward|" BACKWARD "|" MAIN,
+	 "/home/me/project/train.py:41", PACKAGES "apex/norm.py:7",
+	 "train.py:<module>/conv.py:_conv_forward"},
+	/* ... whose own frames have a line of the user's */
+	{CONV "|net.py:5:forward|" BACKWARD "|train.py:23:train|" MAIN, "/home/me/project/net.py:5",
+	 NULL, "train.py:train/net.py:forward/conv.py:_conv_forward"},
 	{"", NULL, NULL, ""},
 };
 
@@ -227,12 +242,89 @@ static void autograd_has_the_line_of_backward(bool again, bool second_line)
 	build_release(&build);
 }
 
+/* A library called backward() itself: another line that did has no part in it. */
+static void callers_are_not_replaced(void)
+{
+	struct build_pattern kept = {
+		.from = 1, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
+	struct options options = {.all = true};
+	const struct finding *finding;
+	struct report report;
+	struct message why;
+	struct build build;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	describe(&build);
+	build_site(&build, 0, NATIVE "|" BACKWARD "|" PACKAGES "lightning/loops.py:7:step",
+		   GPULEAK_SITE_BACKWARD, kept);
+	build_site(&build, 0, NATIVE, GPULEAK_SITE_BACKWARD, kept);
+	build_site(&build, 0, TORCH "_tensor.py:625:backward|train.py:77:other|" MAIN, 0,
+		   (struct build_pattern){.every = 1, .blocks = 1, .bytes = 512});
+	build_steps(&build, 40);
+	write_trace(&build);
+	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
+	finding = finding_of(&report, 0);
+	EXPECT(finding != NULL);
+	if (finding)
+		expect_frame(&report.snapshot, finding->place.where,
+			     PACKAGES "lightning/loops.py:7");
+	report_release(&report);
+	build_release(&build);
+}
+
+/* Two lines; the sites of each have its own.  What else the caller is doing says nothing of them.
+ */
+static void autograd_has_its_own_callers(void)
+{
+	static const char *const owns[] = {NATIVE, AGAIN, NATIVE, AGAIN};
+	static const char *const lines[] = {"train.py:25:train_step", "train.py:77:eval_step"};
+	struct options options = {.all = true};
+	struct report report;
+	struct message why;
+	struct build build;
+
+	build_init(&build, LAYOUT_SIZE_MIN);
+	describe(&build);
+	for (unsigned i = 0; i < 4; i++) {
+		char stack[2048];
+
+		snprintf(stack, sizeof(stack), "%s|%s|%s|%s|%s", owns[i], BACKWARD, lines[i / 2],
+			 CALL, MAIN);
+		build_site(
+			&build, 0, stack, i % 2 ? 0 : GPULEAK_SITE_BACKWARD,
+			(struct build_pattern){
+				.from = 1 + i, .blocks = 1, .bytes = 4 << 20, .age = BUILD_KEPT});
+	}
+	build_steps(&build, 40);
+	write_trace(&build);
+	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct finding *finding = finding_of(&report, i);
+
+		EXPECT(finding != NULL);
+		if (!finding)
+			continue;
+		expect_frame(&report.snapshot, finding->place.where,
+			     i < 2 ? "/home/me/project/train.py:25"
+				   : "/home/me/project/train.py:77");
+		expect_frame(&report.snapshot, finding->place.caller,
+			     "/home/me/project/train.py:41");
+		EXPECT(finding->place.user && !finding->place.forward);
+		EXPECT(finding->place.python == (i % 2) && finding->place.torch_alone == (i % 2));
+		EXPECT_U64(finding->place.occasions, 0);
+	}
+	report_release(&report);
+	build_release(&build);
+}
+
 int main(void)
 {
 	stacks_have_their_lines();
 	workspaces_have_their_functions();
 	for (unsigned i = 0; i < 4; i++)
 		autograd_has_the_line_of_backward(i & 1, i & 2);
+	autograd_has_its_own_callers();
+	callers_are_not_replaced();
 	unlink(test_path());
 	return test_result();
 }
