@@ -72,6 +72,7 @@ static struct json *trace_object(struct report *report)
 	add_argv(trace, snapshot);
 	json_add_text(trace, "python", names_text(names, run->python));
 	json_add_text(trace, "python_stacks_off", report_without_python(report));
+	json_add_text(trace, "optimizer_steps_off", report_without_optimizers(report));
 	json_add_text(trace, "torch", names_text(names, run->torch));
 	json_add_text(trace, "cuda", names_text(names, run->cuda));
 	json_add_text(trace, "tracer", names_text(names, run->tracer));

@@ -138,6 +138,16 @@ struct text report_without_python(const struct report *report)
 	return names_text(&report->snapshot.names, run->python_why);
 }
 
+struct text report_without_optimizers(const struct report *report)
+{
+	const struct snapshot *snapshot = &report->snapshot;
+
+	for (size_t i = snapshot->note_count; i-- > 0;)
+		if (snapshot->notes[i].kind == GPULEAK_NOTE_OPTIMIZERS_OFF)
+			return names_text(&snapshot->names, snapshot->notes[i].text);
+	return (struct text){0};
+}
+
 /*
  * PyTorch took memory of the device and reported no block in it, which it does one by
  * one: its cache is off, or it is a version that we don't know.

@@ -51,6 +51,9 @@ enum verdict report_host_label(const struct report *report);
 /* Why a Python program's stacks are not Python's; empty when they are. */
 struct text report_without_python(const struct report *report);
 
+/* Why optimizers' steps aren't counted; nothing when they are, or could be. */
+struct text report_without_optimizers(const struct report *report);
+
 /* Why the report proves too little for a gate, one line; NULL when it proves enough. */
 const char *report_proves_too_little(const struct report *report, const struct options *options,
 				     struct message *why);

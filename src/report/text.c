@@ -232,6 +232,19 @@ static void print_host(const struct terminal *terminal, const struct report *rep
 	fputs("        A data set that is still being loaded looks the same.\n\n", terminal->out);
 }
 
+/* gpuleak_step() counts whatever torch.optim is like. */
+static void print_without_optimizers(const struct terminal *terminal, const struct report *report)
+{
+	struct text why = report_without_optimizers(report);
+
+	if (!why.size || report->snapshot.state.clock == GPULEAK_CLOCK_EXPLICIT)
+		return;
+	fputs("Steps can't be counted from torch.optim: ", terminal->out);
+	escape_print_cut(terminal->out, why, 300);
+	fprintf(terminal->out, "\n  Counted instead: %s; gpuleak_step() would be exact.\n",
+		clock_meaning(report->snapshot.state.clock));
+}
+
 static void print_remarks(const struct terminal *terminal, const struct report *report,
 			  const struct options *options)
 {
@@ -246,6 +259,7 @@ static void print_remarks(const struct terminal *terminal, const struct report *
 		escape_print_cut(terminal->out, off, 300);
 		fputc('\n', terminal->out);
 	}
+	print_without_optimizers(terminal, report);
 	if (snapshot->state.status == GPULEAK_STATUS_GAVE_UP) {
 		fprintf(terminal->out, "The tracer stopped recording after step %s: ",
 			verdict_count_text(snapshot->steps, count, sizeof(count)));

@@ -433,9 +433,10 @@ struct gpuleak_driver {
 _Static_assert(sizeof(struct gpuleak_driver) == 1136, "on-disk size");
 
 enum gpuleak_note_kind {
-	GPULEAK_NOTE_OOM = 1,	/* an allocation that PyTorch could not serve */
-	GPULEAK_NOTE_PHASE = 2, /* gpuleak_mark() */
-	GPULEAK_NOTE_CLOCK = 3, /* from here on a turn begins where `stack` allocates */
+	GPULEAK_NOTE_OOM = 1,		 /* an allocation that PyTorch could not serve */
+	GPULEAK_NOTE_PHASE = 2,		 /* gpuleak_mark() */
+	GPULEAK_NOTE_CLOCK = 3,		 /* from here on a turn begins where `stack` allocates */
+	GPULEAK_NOTE_OPTIMIZERS_OFF = 4, /* steps aren't counted: `text` says why; 2.1 */
 };
 
 struct gpuleak_note {
@@ -447,7 +448,7 @@ struct gpuleak_note {
 	uint64_t size;		/* bytes asked for; OOM */
 	uint64_t allocated;	/* bytes then; OOM */
 	uint64_t held;		/* reserved bytes then; OOM */
-	gpuleak_string_id text; /* the phase's name */
+	gpuleak_string_id text; /* the phase's name; why optimizers are off */
 	uint32_t reserved;
 };
 _Static_assert(sizeof(struct gpuleak_note) == 56, "on-disk size");

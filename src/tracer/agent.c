@@ -33,7 +33,7 @@ enum agent_state {
 	AGENT_NONE = 0,
 	AGENT_ASKED = 1,   /* a pending call is queued */
 	AGENT_RUNNING = 2, /* a thread is at it; Python may let another one run meanwhile */
-	AGENT_READY = 3,   /* the hooks are registered */
+	AGENT_READY = 3,   /* the hooks are registered, or can't be */
 	AGENT_FAILED = 4,
 };
 
@@ -47,6 +47,7 @@ static struct {
 	long groups;
 } described[DESCRIBED];
 static unsigned descriptions;
+static bool hooks_off; /* they couldn't both be registered: one may be there all the same */
 
 /* put(name, text) */
 static PyObject *put(PyObject *self, PyObject *args)
@@ -97,7 +98,8 @@ static PyObject *pre_step(PyObject *self, PyObject *args)
 {
 	(void)self;
 	(void)args;
-	steps_optimizer_begins();
+	if (!hooks_off)
+		steps_optimizer_begins();
 	python_api.Py_IncRef(python_api.none);
 	return python_api.none;
 }
@@ -168,8 +170,9 @@ static PyObject *post_step(PyObject *self, PyObject *args)
 	(void)self;
 	if (!optimizer)
 		python_api.PyErr_Clear();
-	steps_optimizer_ends(optimizer ? identity(optimizer, &groups) : 1);
-	if (optimizer)
+	if (!hooks_off)
+		steps_optimizer_ends(optimizer ? identity(optimizer, &groups) : 1);
+	if (optimizer && !hooks_off)
 		describe_optimizer(optimizer, groups);
 	if (python_api.PyErr_Occurred())
 		return NULL;
@@ -221,17 +224,21 @@ static bool load(void)
 	return result && put_function;
 }
 
+/* False when torch.optim isn't there yet. */
 static bool register_steps(void)
 {
 	PyObject *pre = python_api.PyCFunction_NewEx(&pre_def, NULL, NULL);
 	PyObject *post = python_api.PyCFunction_NewEx(&post_def, NULL, NULL);
-	PyObject *result = pre && post ? call("register", pre, post) : NULL;
-	bool registered = result && python_api.PyObject_IsTrue(result) == 1;
+	PyObject *why = pre && post ? call("register", pre, post) : NULL;
+	bool there = why && why != python_api.none;
 
-	drop(result);
+	hooks_off = there && python_api.PyObject_IsTrue(why) == 1;
+	if (hooks_off)
+		drop(call("tell_off", put_function, why));
+	drop(why);
 	drop(pre);
 	drop(post);
-	return registered;
+	return there;
 }
 
 static void find_collector(void)
@@ -273,7 +280,8 @@ static void run(void)
 	find_collector();
 	if (trace.run)
 		__atomic_fetch_or(&trace.run->flags,
-				  GPULEAK_RUN_OPTIMIZER_HOOKS | GPULEAK_RUN_DESCRIBED,
+				  (hooks_off ? 0 : GPULEAK_RUN_OPTIMIZER_HOOKS) |
+					  GPULEAK_RUN_DESCRIBED,
 				  __ATOMIC_RELAXED);
 }
 

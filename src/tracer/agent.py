@@ -15,16 +15,36 @@ numbers = [0]  # given so far
 def register(pre_step, post_step):
     """Have the tracer called before and after each optimizer's step().
 
-    False while torch.optim isn't there yet, or in a version without the hooks (before 2.0).
+    None while torch.optim isn't there yet.  Else why that can't be done, which is "" where it is:
+    before 2.0 there were no such hooks, and what later versions have is not ours to say.
     """
     optimizer = sys.modules.get("torch.optim.optimizer")
-    add_pre = getattr(optimizer, "register_optimizer_step_pre_hook", None)
-    add_post = getattr(optimizer, "register_optimizer_step_post_hook", None)
-    if add_pre is None or add_post is None:
-        return False
-    add_pre(pre_step)
-    add_post(post_step)
-    return True
+    spec = getattr(optimizer, "__spec__", None)
+    if optimizer is None or getattr(spec, "_initializing", False):
+        return None
+    handles = []
+    try:
+        handles.append(optimizer.register_optimizer_step_pre_hook(pre_step))
+        handles.append(optimizer.register_optimizer_step_post_hook(post_step))
+    except BaseException as error:
+        take_back(handles)
+        if not isinstance(error, Exception):
+            raise
+        return "%s: %s" % (type(error).__name__, str(error)[:200])
+    return ""
+
+
+def take_back(handles):
+    """Half of the hooks would have each step begin and none end."""
+    for handle in handles:
+        try:
+            handle.remove()
+        except Exception:
+            pass
+
+
+def tell_off(put, why):
+    put("optimizers_off", why)
 
 
 def number(optimizer):

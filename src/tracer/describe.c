@@ -102,6 +102,18 @@ static bool put_number(const char *name, const char *text)
 	return true;
 }
 
+/* What agent.py finds in a torch.optim that it doesn't know. */
+static void note_optimizers_off(const char *why)
+{
+	struct gpuleak_note note = {
+		.kind = GPULEAK_NOTE_OPTIMIZERS_OFF,
+		.when = trace_now(),
+		.text = text_id(why),
+	};
+
+	trace_note(&note);
+}
+
 void describe_put(const char *name, const char *text)
 {
 	uint8_t *run = (uint8_t *)trace.run;
@@ -114,7 +126,10 @@ void describe_put(const char *name, const char *text)
 			return;
 		}
 	}
-	put_device(name, text);
+	if (strcmp(name, "optimizers_off") == 0)
+		note_optimizers_off(text);
+	else
+		put_device(name, text);
 }
 
 /* A file below /proc, whole or cut at `size`; its length. */

@@ -415,22 +415,35 @@ void build_steps(struct build *build, uint32_t count)
 		build_step(build);
 }
 
-void build_note_oom(struct build *build, uint32_t device, uint64_t size, uint32_t stack)
+static void build_note(struct build *build, const struct gpuleak_note *note)
 {
 	struct gpuleak_note *notes = build_section(build, GPULEAK_SECTION_NOTES);
 
 	build_need(build->state->notes_used < build_items(build, GPULEAK_SECTION_NOTES), "notes");
-	notes[build->state->notes_used] = (struct gpuleak_note){
-		.kind = GPULEAK_NOTE_OOM,
-		.step = build->step + 1,
-		.when = build->step * build->step_ns + 1000,
-		.device = device,
-		.stack = stack,
-		.size = size,
-		.allocated = build->allocated[0],
-		.held = build->reserved[0],
-	};
+	notes[build->state->notes_used] = *note;
+	notes[build->state->notes_used].step = build->step + 1;
+	notes[build->state->notes_used].when = build->step * build->step_ns + 1000;
 	build->state->notes_used++;
+}
+
+void build_note_oom(struct build *build, uint32_t device, uint64_t size, uint32_t stack)
+{
+	build_note(build, &(struct gpuleak_note){
+				  .kind = GPULEAK_NOTE_OOM,
+				  .device = device,
+				  .stack = stack,
+				  .size = size,
+				  .allocated = build->allocated[0],
+				  .held = build->reserved[0],
+			  });
+}
+
+void build_note_optimizers_off(struct build *build, const char *why)
+{
+	build_note(build, &(struct gpuleak_note){
+				  .kind = GPULEAK_NOTE_OPTIMIZERS_OFF,
+				  .text = build_string(build, why),
+			  });
 }
 
 void build_finish(struct build *build)

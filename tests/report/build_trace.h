@@ -112,6 +112,7 @@ void build_steps(struct build *build, uint32_t count);
 void build_half_step(struct build *build);
 
 void build_note_oom(struct build *build, uint32_t device, uint64_t size, uint32_t stack);
+void build_note_optimizers_off(struct build *build, const char *why);
 
 /* The process ends. */
 void build_finish(struct build *build);
