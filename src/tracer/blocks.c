@@ -14,32 +14,23 @@ enum {
 	LAST_BITS = 25,
 	MOVES = 4,	    /* old slots looked at per call: done before `now` is half full */
 	RETURNED = 1 << 15, /* old slots given back at a time: whole pages of theirs */
-	NUMBER_BITS = 24,
 	DISTANCE_MAX = 255, /* at half load a chance of 1e-20 */
-	CHUNK_BITS = 12,    /* 80 KiB: growing never copies blocks */
-	CHUNK_SIZE = 1 << CHUNK_BITS,
-	CHUNKS = 1 << (NUMBER_BITS - CHUNK_BITS),
+	CHUNKS = 1 << (BLOCKS_NUMBER_BITS - BLOCKS_CHUNK_BITS),
 };
 
 static size_t slots_size(const struct block_index *index)
 {
-	return sizeof(uint32_t) << index->bits;
+	return sizeof(uint32_t) * ((size_t)index->mask + 1);
 }
 
 static uint32_t number_of(uint32_t slot)
 {
-	return slot & ((1u << NUMBER_BITS) - 1);
+	return slot & ((1u << BLOCKS_NUMBER_BITS) - 1);
 }
 
 static uint32_t distance_of(uint32_t slot)
 {
-	return slot >> NUMBER_BITS;
-}
-
-/* Numbers from 1. */
-static inline struct block *block_of(const struct block_table *table, uint32_t number)
-{
-	return &table->chunks[(number - 1) >> CHUNK_BITS][(number - 1) % CHUNK_SIZE];
+	return slot >> BLOCKS_NUMBER_BITS;
 }
 
 /* Where a search ends: at the block, or at the free slot that it could be put into. */
@@ -51,7 +42,7 @@ struct place {
 static inline struct place find(const struct block_table *table, const struct block_index *index,
 				uint64_t address)
 {
-	uint32_t mask = (1u << index->bits) - 1;
+	uint32_t mask = index->mask;
 	struct place place = {blocks_home(index, address), 0};
 	uint32_t found;
 
@@ -59,7 +50,7 @@ static inline struct place find(const struct block_table *table, const struct bl
 		found = index->slots[place.slot];
 		/* What lies as far from its home as we are has the same one. */
 		if (!found || (distance_of(found) == place.distance &&
-			       block_of(table, number_of(found))->address == address))
+			       blocks_at(table, number_of(found))->address == address))
 			return place;
 		place.slot = (place.slot + 1) & mask;
 		place.distance++;
@@ -69,7 +60,7 @@ static inline struct place find(const struct block_table *table, const struct bl
 /* Backward-shift deletion: close the gap, so that no tombstones pile up. */
 static inline void close_gap(struct block_index *index, uint32_t gap)
 {
-	uint32_t mask = (1u << index->bits) - 1;
+	uint32_t mask = index->mask;
 	uint32_t i = gap;
 
 	for (;;) {
@@ -81,7 +72,7 @@ static inline void close_gap(struct block_index *index, uint32_t gap)
 			break;
 		apart = (i - gap) & mask;
 		if (distance_of(slot) >= apart) {
-			index->slots[gap] = slot - (apart << NUMBER_BITS);
+			index->slots[gap] = slot - (apart << BLOCKS_NUMBER_BITS);
 			gap = i;
 		}
 	}
@@ -118,13 +109,13 @@ static bool put_number(struct block_index *index, struct place place, uint32_t n
 {
 	if (place.distance > DISTANCE_MAX)
 		return false;
-	index->slots[place.slot] = place.distance << NUMBER_BITS | number;
+	index->slots[place.slot] = place.distance << BLOCKS_NUMBER_BITS | number;
 	return true;
 }
 
 static void free_number(struct block_table *table, uint32_t number)
 {
-	struct block *block = block_of(table, number);
+	struct block *block = blocks_at(table, number);
 
 	block->address = 0;
 	block->birth = table->free;
@@ -146,7 +137,7 @@ static void give_back(const struct block_table *table)
 static void move(struct block_table *table, uint32_t slot)
 {
 	uint32_t number = number_of(table->old.slots[slot]);
-	struct place place = find(table, &table->now, block_of(table, number)->address);
+	struct place place = find(table, &table->now, blocks_at(table, number)->address);
 
 	close_gap(&table->old, slot);
 	if (put_number(&table->now, place, number))
@@ -167,20 +158,26 @@ __attribute__((noinline)) static void move_some(struct block_table *table)
 		}
 		table->moved++;
 		give_back(table);
-		if (table->moved < 1u << old->bits)
+		if (table->moved <= old->mask)
 			continue;
 		memory_give(old->slots, slots_size(old));
 		old->slots = NULL;
 	}
 }
 
+static struct block_index index_of(unsigned bits)
+{
+	return (struct block_index){.mask = (1u << bits) - 1, .shift = 64 - bits};
+}
+
 __attribute__((cold, noinline)) static bool grow(struct block_table *table)
 {
-	struct block_index larger = {.bits = table->now.slots ? table->now.bits + 1 : FIRST_BITS};
+	unsigned bits = table->now.slots ? 65 - table->now.shift : FIRST_BITS;
+	struct block_index larger = index_of(bits);
 
 	/* Both can't be outgrown at once: see MOVES. */
-	if (larger.bits > LAST_BITS || table->old.slots)
-		return table->count < (1u << table->now.bits) / 4 * 3;
+	if (bits > LAST_BITS || table->old.slots)
+		return table->count < (table->now.mask + 1) / 4 * 3;
 	larger.slots = memory_take(slots_size(&larger));
 	if (!larger.slots)
 		return false;
@@ -197,10 +194,11 @@ __attribute__((cold, noinline)) static bool add_chunk(struct block_table *table)
 	if (!table->chunks)
 		table->chunks = memory_take(CHUNKS * sizeof(*table->chunks));
 	/* The last chunk stays unused, or its last number would not fit. */
-	if (!table->chunks || table->used >> CHUNK_BITS == CHUNKS - 1)
+	if (!table->chunks || table->used >> BLOCKS_CHUNK_BITS == CHUNKS - 1)
 		return false;
-	chunk = memory_take(CHUNK_SIZE * sizeof(*chunk));
-	table->chunks[table->used >> CHUNK_BITS] = chunk;
+	chunk = memory_take(BLOCKS_CHUNK * sizeof(*chunk));
+	table->chunks[table->used >> BLOCKS_CHUNK_BITS] = chunk;
+	table->first = table->chunks[0];
 	return chunk;
 }
 
@@ -210,10 +208,10 @@ static inline uint32_t take_number(struct block_table *table)
 	uint32_t number = table->free;
 
 	if (number) {
-		table->free = block_of(table, number)->birth;
+		table->free = blocks_at(table, number)->birth;
 		return number;
 	}
-	if (table->used % CHUNK_SIZE == 0 && !add_chunk(table))
+	if (table->used % BLOCKS_CHUNK == 0 && !add_chunk(table))
 		return 0;
 	return ++table->used;
 }
@@ -228,7 +226,7 @@ static bool put_new(struct block_table *table, struct place place, const struct 
 		free_number(table, number);
 		return false;
 	}
-	*block_of(table, number) = *block;
+	*blocks_at(table, number) = *block;
 	table->count++;
 	return true;
 }
@@ -260,12 +258,12 @@ HOT_CODE bool blocks_put(struct block_table *table, const struct block *block,
 	bool done = true;
 
 	replaced->address = 0;
-	if ((!table->now.slots || table->count >= 1u << (table->now.bits - 1)) && !grow(table))
+	if ((!table->now.slots || table->count > table->now.mask / 2) && !grow(table))
 		return false;
 	number = look_up(table, block->address, &place);
 	if (number) {
-		*replaced = *block_of(table, number);
-		*block_of(table, number) = *block;
+		*replaced = *blocks_at(table, number);
+		*blocks_at(table, number) = *block;
 	} else {
 		done = put_new(table, place, block);
 	}
@@ -279,7 +277,7 @@ static const struct block *find_in(const struct block_table *table, const struct
 {
 	uint32_t number = number_of(index->slots[find(table, index, address).slot]);
 
-	return number ? block_of(table, number) : NULL;
+	return number ? blocks_at(table, number) : NULL;
 }
 
 const struct block *blocks_find(const struct block_table *table, uint64_t address)
@@ -299,7 +297,7 @@ HOT_CODE bool blocks_take(struct block_table *table, uint64_t address, struct bl
 		number = take_old(table, address);
 	if (!number)
 		return false;
-	*block = *block_of(table, number);
+	*block = *blocks_at(table, number);
 	free_number(table, number);
 	table->count--;
 	if (table->old.slots)
@@ -310,6 +308,6 @@ HOT_CODE bool blocks_take(struct block_table *table, uint64_t address, struct bl
 void blocks_start_anew(struct block_table *table)
 {
 	for (uint32_t number = 1; number <= table->used; number++)
-		if (block_of(table, number)->address)
-			block_of(table, number)->birth = 0;
+		if (blocks_at(table, number)->address)
+			blocks_at(table, number)->birth = 0;
 }

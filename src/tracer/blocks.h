@@ -43,6 +43,13 @@ static inline uint32_t block_site(const struct block *block)
 	return (uint32_t)block->what & BLOCK_SITE_MAX;
 }
 
+enum {
+	BLOCKS_ADDRESS_SHIFT = 8, /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
+	BLOCKS_NUMBER_BITS = 24,
+	BLOCKS_CHUNK_BITS = 12, /* 80 KiB: growing never copies blocks */
+	BLOCKS_CHUNK = 1 << BLOCKS_CHUNK_BITS,
+};
+
 /*
  * Numbers of blocks from 1, at most half full, by open addressing; in the upper bits how far
  * each lies from its home.  Growing moves a few with each call, since PyTorch's mutex is held: all
@@ -50,12 +57,14 @@ static inline uint32_t block_site(const struct block *block)
  */
 struct block_index {
 	uint32_t *slots; /* owned; NULL: none */
-	uint32_t bits;	 /* 1 << bits slots */
+	uint32_t mask;	 /* slots less 1 */
+	uint32_t shift;	 /* of a mixed address, to its home */
 };
 
 struct block_table {
 	struct block_index now;
 	struct block_index old; /* emptied from the front, up to `moved` */
+	struct block *first;	/* chunks[0]: all that most programs have */
 	struct block **chunks;	/* owned, as each of them; NULL: none yet */
 	uint32_t used;		/* places of the chunks that were ever in use */
 	uint32_t free; /* the place that was freed last, from 1; each has the next in `birth` */
@@ -63,16 +72,22 @@ struct block_table {
 	uint32_t count; /* blocks in both */
 };
 
-enum {
-	BLOCKS_ADDRESS_SHIFT = 8 /* cudaMalloc aligns to 256 bytes, PyTorch to 512 */
-};
-
 /* Where the search for `address` begins. */
 static inline uint32_t blocks_home(const struct block_index *index, uint64_t address)
 {
 	uint64_t mixed = (address >> BLOCKS_ADDRESS_SHIFT) * 0x9e3779b97f4a7c15ull;
 
-	return (uint32_t)(mixed >> (64 - index->bits));
+	return (uint32_t)(mixed >> index->shift);
+}
+
+/* Numbers from 1. */
+static inline struct block *blocks_at(const struct block_table *table, uint32_t number)
+{
+	uint32_t place = number - 1;
+
+	if (__builtin_expect(place < BLOCKS_CHUNK, 1))
+		return &table->first[place];
+	return &table->chunks[place >> BLOCKS_CHUNK_BITS][place % BLOCKS_CHUNK];
 }
 
 /*
@@ -86,6 +101,58 @@ const struct block *blocks_find(const struct block_table *table, uint64_t addres
 
 /* Take the block at `address` out.  False when there is none. */
 bool blocks_take(struct block_table *table, uint64_t address, struct block *block);
+
+/*
+ * The usual ways of both, to be inlined: a block that comes to a home nobody is at, or leaves one
+ * behind which nobody is.  False: not so, and nothing was done.
+ */
+static inline bool blocks_put_usual(struct block_table *table, struct block block)
+{
+	uint32_t number = table->free;
+	struct block *place;
+	uint32_t *slot;
+
+	if (__builtin_expect(!number || table->count > table->now.mask / 2 || table->old.slots, 0))
+		return false;
+	slot = &table->now.slots[blocks_home(&table->now, block.address)];
+	if (__builtin_expect(*slot, 0))
+		return false;
+	place = blocks_at(table, number);
+	table->free = place->birth;
+	table->count++;
+	*slot = number;
+	place->address = block.address;
+	place->what = block.what;
+	place->birth = block.birth;
+	return true;
+}
+
+static inline bool blocks_take_usual(struct block_table *table, uint64_t address,
+				     struct block *block)
+{
+	uint32_t home, number;
+	struct block *place;
+
+	if (__builtin_expect(!table->now.slots || table->old.slots, 0))
+		return false;
+	home = blocks_home(&table->now, address);
+	number = table->now.slots[home];
+	if (__builtin_expect(!number || number >> BLOCKS_NUMBER_BITS, 0))
+		return false;
+	place = blocks_at(table, number);
+	if (__builtin_expect(
+		    place->address != address || table->now.slots[(home + 1) & table->now.mask], 0))
+		return false;
+	block->address = address;
+	block->what = place->what;
+	block->birth = place->birth;
+	table->now.slots[home] = 0;
+	place->address = 0;
+	place->birth = table->free;
+	table->free = number;
+	table->count--;
+	return true;
+}
 
 /* All blocks are of step 0 from now on. */
 void blocks_start_anew(struct block_table *table);

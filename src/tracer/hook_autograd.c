@@ -15,7 +15,6 @@
 #include "tracer/native_stack.h"
 #include "tracer/real.h"
 #include "tracer/steps.h"
-#include "tracer/thread.h"
 
 #include "tracer/banned.h"
 
@@ -125,7 +124,7 @@ THREAD_INIT(void *engine, int device, const void *queue, bool counts)
 {
 	void (*real)(void *, int, const void *, bool) = real_find(REAL_THREAD_INIT);
 
-	thread_of_autograd = true;
+	tracer_thread.of_autograd = true;
 	if (real)
 		real(engine, device, queue, counts);
 }

@@ -32,29 +32,15 @@ enum {
 	C10_DEVICE_CUDA = 1
 };
 
-/* While recording is paused: a block that was recorded before it is freed, or none. */
-__attribute__((cold, noinline)) static bool note_free_meanwhile(void *ptr, int64_t size,
-								uint64_t allocated,
-								uint64_t reserved,
-								struct c10_device device)
-{
-	struct ledger *ledger = device.index < 0 ? NULL : ledger_if_used((unsigned)device.index);
+/* flatten: the whole way of an event is one piece of code, without what is rare. */
+#define EVENT __attribute__((flatten, noinline)) HOT_CODE static void
 
-	return ledger && ledger_torch_free_known(ledger, (uintptr_t)ptr, 0 - (uint64_t)size,
-						 allocated, reserved);
-}
-
-HOT_CODE static void note_block(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved,
-				struct c10_device device, const uintptr_t *frame)
+EVENT note_alloc(void *ptr, uint64_t size, struct ring_totals now, struct c10_device device,
+		 const uintptr_t *frame)
 {
 	struct ledger *ledger;
 	struct stack *stack;
 
-	if (device.type != C10_DEVICE_CUDA || size == 0)
-		return;
-	if (size < 0 && tracer_paused() &&
-	    note_free_meanwhile(ptr, size, allocated, reserved, device))
-		return;
 	if (!tracer_take_event())
 		return;
 	ledger = ledger_of(device.index);
@@ -63,17 +49,40 @@ HOT_CODE static void note_block(void *ptr, int64_t size, uint64_t allocated, uin
 		tracer_drop_event();
 		return;
 	}
-	if (size > 0) {
-		stack_capture(stack, frame);
-		if (mark_counts(MARK_RANK_LOOP))
-			steps_allocation(stack);
-		ledger_torch_alloc(ledger, (uintptr_t)ptr, (uint64_t)size, allocated, reserved,
-				   stack);
-	} else {
-		ledger_torch_free(ledger, (uintptr_t)ptr, 0 - (uint64_t)size, allocated, reserved);
-		if (mark_counts(MARK_RANK_LOOP))
+	stack_capture(stack, frame);
+	if (mark_counts(MARK_RANK_LOOP))
+		steps_allocation(stack);
+	ledger_torch_alloc(ledger, (uintptr_t)ptr, size, now, stack);
+}
+
+/* While recording is paused a block that was recorded before may be freed. */
+EVENT note_free(void *ptr, uint64_t size, struct ring_totals now, struct c10_device device)
+{
+	bool paused = tracer_paused();
+	struct ledger *ledger;
+
+	if (!paused && !tracer_take_event())
+		return;
+	ledger = paused ? ledger_if_used((unsigned)device.index) : ledger_of(device.index);
+	if (ledger && ledger_torch_free(ledger, (uintptr_t)ptr, size, now, !paused)) {
+		if (!paused && mark_counts(MARK_RANK_LOOP))
 			steps_free();
+		return;
 	}
+	/* Counts it among those left out, unless recording has just gone on. */
+	if (!paused || tracer_take_event())
+		tracer_drop_event();
+}
+
+static inline void note_block(void *ptr, int64_t size, struct ring_totals now,
+			      struct c10_device device, const uintptr_t *frame)
+{
+	if (device.type != C10_DEVICE_CUDA)
+		return;
+	if (size > 0)
+		note_alloc(ptr, (uint64_t)size, now, device, frame);
+	else if (size < 0)
+		note_free(ptr, 0 - (uint64_t)size, now, device);
 }
 
 static void note_oom(int64_t size, uint64_t allocated, uint64_t reserved, struct c10_device device,
@@ -126,8 +135,8 @@ EXPORT HOT_CODE void REPORT_SIGNED(void *ptr, int64_t size, int64_t allocated, i
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE);
 
 	if (tracer_enter())
-		note_block(ptr, size, (uint64_t)allocated, (uint64_t)reserved, device,
-			   __builtin_frame_address(0));
+		note_block(ptr, size, (struct ring_totals){(uint64_t)allocated, (uint64_t)reserved},
+			   device, __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(ptr, size, allocated, reserved, device);
@@ -140,7 +149,8 @@ EXPORT HOT_CODE void REPORT(void *ptr, int64_t size, uint64_t allocated, uint64_
 		real_find(REAL__ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE);
 
 	if (tracer_enter())
-		note_block(ptr, size, allocated, reserved, device, __builtin_frame_address(0));
+		note_block(ptr, size, (struct ring_totals){allocated, reserved}, device,
+			   __builtin_frame_address(0));
 	tracer_leave();
 	if (real)
 		real(ptr, size, allocated, reserved, device);

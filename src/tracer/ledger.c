@@ -13,16 +13,8 @@
 
 #include "tracer/banned.h"
 
-HOT_DATA static struct ledger ledgers[GPULEAK_DEVICES_MAX];
-
 /* Raised when a code object of a known stack dies; a ledger compares it with its own. */
 HOT_DATA static uint32_t code_epoch;
-
-/* Guards what follows, and `used`; taken with nothing but the target's locks held. */
-static pthread_mutex_t ledgers_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static uint32_t first_step; /* of a ledger that is made now: marks before its first event count */
-static unsigned count;	    /* read without the lock */
 
 void ledger_code_died(void)
 {
@@ -35,75 +27,13 @@ HOT_CODE uint32_t ledger_addresses_epoch(void)
 	return __atomic_load_n(&code_epoch, __ATOMIC_ACQUIRE) + (uint32_t)native_loader_unloads();
 }
 
-static void open_ledger(struct ledger *ledger, uint32_t device)
-{
-	ledger->device = device;
-	ledger->step = first_step;
-	ledger->touched = LEDGER_LIST_END;
-	ledger->ring.device = device;
-	trace.devices[device].device = device;
-	if (trace.state->devices <= device)
-		__atomic_store_n(&trace.state->devices, device + 1, __ATOMIC_RELEASE);
-	if (count <= device)
-		__atomic_store_n(&count, device + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&ledger->used, true, __ATOMIC_RELEASE);
-}
-
-__attribute__((cold, noinline)) static struct ledger *make_ledger(uint32_t device)
-{
-	struct ledger *ledger = &ledgers[device];
-
-	pthread_mutex_lock(&ledgers_lock);
-	if (!ledger->used)
-		open_ledger(ledger, device);
-	pthread_mutex_unlock(&ledgers_lock);
-	return ledger;
-}
-
-struct ledger *ledger_of(int device)
-{
-	if (device < 0 || device >= GPULEAK_DEVICES_MAX)
-		return NULL;
-	if (__atomic_load_n(&ledgers[device].used, __ATOMIC_ACQUIRE))
-		return &ledgers[device];
-	return make_ledger((uint32_t)device);
-}
-
-struct ledger *ledger_if_used(unsigned device)
-{
-	bool used = device < GPULEAK_DEVICES_MAX &&
-		    __atomic_load_n(&ledgers[device].used, __ATOMIC_ACQUIRE);
-
-	return used ? &ledgers[device] : NULL;
-}
-
-unsigned ledger_count(void)
-{
-	return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
-}
-
-void ledger_start_step(uint32_t step)
-{
-	pthread_mutex_lock(&ledgers_lock);
-	first_step = step;
-	pthread_mutex_unlock(&ledgers_lock);
-}
-
-void ledger_forget_all(void)
-{
-	memset(ledgers, 0, sizeof(ledgers));
-	first_step = 0;
-	count = 0;
-	pthread_mutex_init(&ledgers_lock, NULL);
-}
-
 static struct ring_totals totals(const struct ledger *ledger)
 {
 	return (struct ring_totals){ledger->allocated, ledger->reserved};
 }
 
-HOT_CODE void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind,
-				 uint64_t address, int64_t size, uint32_t site)
+static inline void write_event(struct ledger *ledger, enum gpuleak_event_kind kind,
+			       uint64_t address, int64_t size, uint32_t site)
 {
 	struct gpuleak_event event = {
 		.address = address,
@@ -113,6 +43,13 @@ HOT_CODE void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind 
 	};
 
 	ring_write(&ledger->ring, totals(ledger), kind, event);
+}
+
+__attribute__((noinline)) void ledger_write_event(struct ledger *ledger,
+						  enum gpuleak_event_kind kind, uint64_t address,
+						  int64_t size, uint32_t site)
+{
+	write_event(ledger, kind, address, size, site);
 }
 
 void ledger_write_mark(struct ledger *ledger)
@@ -208,36 +145,50 @@ HOT_CODE static uint32_t find_site(struct ledger *ledger, const struct stack *st
 	return site;
 }
 
-void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
+/* The first change of a site since the last mark. */
+__attribute__((noinline)) static void touch_first(struct ledger *ledger, struct ledger_site *site,
+						  uint32_t number)
 {
-	site->last_step = ledger->step;
-	if (site->touched)
-		return;
+	if (!site->allocs)
+		ledger_history(ledger, number)->first_step = ledger->step;
 	site->touched = ledger->touched;
 	ledger->touched = number + 1;
 }
 
-HOT_CODE static void site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
+static inline void touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
+{
+	site->last_step = ledger->step;
+	if (!site->touched)
+		touch_first(ledger, site, number);
+}
+
+void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t number)
+{
+	touch(ledger, site, number);
+}
+
+/* The site's item in the trace. */
+static inline uint32_t site_alloc(struct ledger *ledger, uint32_t number, uint64_t size)
 {
 	struct ledger_site *site = ledger_site(ledger, number);
 
-	ledger_note_peak(ledger, number);
-	if (!site->allocs)
-		ledger_history(ledger, number)->first_step = ledger->step;
+	ledger_note_peak(ledger, site, number);
+	touch(ledger, site, number);
 	site->allocs++;
 	site->alloc_bytes += size;
 	site->live_blocks++;
 	site->live_bytes += size;
 	site->born++;
 	site->born_bytes += size;
-	ledger_touch(ledger, site, number);
+	return site->file;
 }
 
 /*
  * A free of an older block waits for the mark: a process that tears down frees everything.
  * So does its new size, `resized`; 0: it is freed.
  */
-HOT_CODE static void hold(struct ledger *ledger, const struct block *block, uint64_t resized)
+__attribute__((noinline)) static void hold(struct ledger *ledger, const struct block *block,
+					   uint64_t resized)
 {
 	struct ledger_held_free *held = memory_array_add(&ledger->held_frees, sizeof(*held));
 
@@ -252,21 +203,22 @@ HOT_CODE static void hold(struct ledger *ledger, const struct block *block, uint
 	held->resized = resized;
 }
 
-HOT_CODE static void site_free(struct ledger *ledger, const struct block *block)
+static inline uint32_t site_free(struct ledger *ledger, const struct block *block)
 {
 	struct ledger_site *site = ledger_site(ledger, block_site(block));
 
-	ledger_note_peak(ledger, block_site(block));
+	ledger_note_peak(ledger, site, block_site(block));
+	touch(ledger, site, block_site(block));
 	site->live_blocks--;
 	site->live_bytes -= block_size(block);
-	ledger_touch(ledger, site, block_site(block));
-	if (block->birth == ledger->step) {
+	if (__builtin_expect(block->birth == ledger->step, 1)) {
 		site->born--;
 		site->born_bytes -= block_size(block);
 		site->temporaries++;
 	} else {
 		hold(ledger, block, 0);
 	}
+	return site->file;
 }
 
 /*
@@ -283,7 +235,7 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 	struct block replaced;
 
 	trace_count(&trace.state->replaced);
-	ledger_note_peak(ledger, block_site(older));
+	ledger_note_peak(ledger, site, block_site(older));
 	site->live_bytes += size - block_size(older);
 	if (older->birth == ledger->step)
 		site->born_bytes += size - block_size(older);
@@ -293,106 +245,110 @@ __attribute__((cold, noinline)) static void keep_older(struct ledger *ledger,
 	ledger_touch(ledger, site, block_site(older));
 }
 
-/* The block's site, and by how much that one's live bytes grew. */
-HOT_CODE static uint32_t add_block(struct ledger *ledger, struct block_table *table, uint32_t site,
-				   uint64_t address, uint64_t size, uint64_t *grown)
+/* The item of the block's site, and by how much that one's live bytes grew. */
+__attribute__((noinline)) static uint32_t add_block(struct ledger *ledger,
+						    struct block_table *table,
+						    const struct block *block, uint64_t *grown)
 {
-	struct block block = block_make(address, size, site, ledger->step);
+	uint64_t size = block_size(block);
 	struct block replaced;
 
 	*grown = 0;
-	/* GPULEAK_SITE_NONE is above any. */
-	if (site > BLOCK_SITE_MAX || size > BLOCK_SIZE_MAX ||
-	    !blocks_put(table, &block, &replaced)) {
+	if (!blocks_put(table, block, &replaced)) {
 		trace_count(&trace.state->dropped_blocks);
 		return GPULEAK_SITE_NONE;
 	}
 	if (replaced.address) {
 		*grown = size - block_size(&replaced);
 		keep_older(ledger, table, &replaced, size);
-		return block_site(&replaced);
+		return ledger_site(ledger, block_site(&replaced))->file;
 	}
 	*grown = size;
-	site_alloc(ledger, site, size);
-	return site;
+	return site_alloc(ledger, block_site(block), size);
 }
 
-static uint32_t file_site(struct ledger *ledger, uint32_t site)
+/* GPULEAK_SITE_NONE is above any. */
+static inline bool is_block(uint32_t site, uint64_t size)
 {
-	return site == GPULEAK_SITE_NONE ? GPULEAK_SITE_NONE : ledger_site(ledger, site)->file;
+	if (__builtin_expect(site <= BLOCK_SITE_MAX && size <= BLOCK_SIZE_MAX, 1))
+		return true;
+	trace_count(&trace.state->dropped_blocks);
+	return false;
 }
 
-static void set_reserved(struct ledger *ledger, uint64_t reserved)
+/* The item of the block's site. */
+static inline uint32_t add_torch_block(struct ledger *ledger, uint64_t address, uint64_t size,
+				       uint32_t site)
 {
-	if (ledger->reserved == reserved)
-		return;
+	struct block block;
+	uint64_t grown;
+
+	if (!is_block(site, size))
+		return GPULEAK_SITE_NONE;
+	block = block_make(address, size, site, ledger->step);
+	if (!blocks_put_usual(&ledger->torch_blocks, block))
+		return add_block(ledger, &ledger->torch_blocks, &block, &grown);
+	return site_alloc(ledger, site, size);
+}
+
+static inline bool take_torch_block(struct ledger *ledger, uint64_t address, struct block *block)
+{
+	return blocks_take_usual(&ledger->torch_blocks, address, block) ||
+	       blocks_take(&ledger->torch_blocks, address, block);
+}
+
+__attribute__((noinline)) static void change_reserved(struct ledger *ledger, uint64_t reserved)
+{
 	ledger->reserved = reserved;
 	if (reserved > ledger->peak_reserved)
 		ledger->peak_reserved = reserved;
 	ledger_write_event(ledger, GPULEAK_EVENT_RESERVED, 0, (int64_t)reserved, GPULEAK_SITE_NONE);
 }
 
-HOT_CODE void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
-				 uint64_t allocated, uint64_t reserved, const struct stack *stack)
+static inline void set_reserved(struct ledger *ledger, uint64_t reserved)
 {
-	uint64_t grown;
+	if (__builtin_expect(ledger->reserved != reserved, 0))
+		change_reserved(ledger, reserved);
+}
+
+HOT_CODE void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
+				 struct ring_totals now, const struct stack *stack)
+{
 	uint32_t site;
 
 	lock_take(&ledger->lock);
 	ledger->events++;
 	ledger->allocs++;
-	set_reserved(ledger, reserved);
+	set_reserved(ledger, now.reserved);
 	site = find_site(ledger, stack, GPULEAK_SOURCE_TORCH,
 			 steps_in_optimizer() ? GPULEAK_SITE_OPTIMIZER : 0u);
-	site = add_block(ledger, &ledger->torch_blocks, site, address, size, &grown);
-	ledger_write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size,
-			   file_site(ledger, site));
-	ledger_set_allocated(ledger, allocated);
-	lock_give(&ledger->lock);
-}
-
-/* `block`: the ledger's own, taken out; NULL: none that it knew. */
-static inline void torch_freed(struct ledger *ledger, const struct block *block, uint64_t address,
-			       uint64_t size, struct ring_totals now)
-{
-	uint32_t site = block ? file_site(ledger, block_site(block)) : GPULEAK_SITE_NONE;
-
-	ledger->events++;
-	set_reserved(ledger, now.reserved);
-	if (block)
-		site_free(ledger, block);
-	else
-		trace_count(&trace.state->unknown_frees);
-	ledger_write_event(ledger, GPULEAK_EVENT_FREE, address, (int64_t)(0 - size), site);
+	site = add_torch_block(ledger, address, size, site);
+	write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size, site);
 	ledger_set_allocated(ledger, now.allocated);
+	lock_give(&ledger->lock);
 }
 
-HOT_CODE void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
-				uint64_t allocated, uint64_t reserved)
+HOT_CODE bool ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
+				struct ring_totals now, bool always)
 {
+	uint32_t site = GPULEAK_SITE_NONE;
 	struct block block;
 	bool known;
 
 	lock_take(&ledger->lock);
-	known = blocks_take(&ledger->torch_blocks, address, &block);
-	torch_freed(ledger, known ? &block : NULL, address, size,
-		    (struct ring_totals){allocated, reserved});
+	known = take_torch_block(ledger, address, &block);
+	if (known || always) {
+		ledger->events++;
+		set_reserved(ledger, now.reserved);
+		if (known)
+			site = site_free(ledger, &block);
+		else
+			trace_count(&trace.state->unknown_frees);
+		write_event(ledger, GPULEAK_EVENT_FREE, address, (int64_t)(0 - size), site);
+		ledger_set_allocated(ledger, now.allocated);
+	}
 	lock_give(&ledger->lock);
-}
-
-bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t size,
-			     uint64_t allocated, uint64_t reserved)
-{
-	struct block block;
-	bool known;
-
-	lock_take(&ledger->lock);
-	known = blocks_take(&ledger->torch_blocks, address, &block);
-	if (known)
-		torch_freed(ledger, &block, address, size,
-			    (struct ring_totals){allocated, reserved});
-	lock_give(&ledger->lock);
-	return known;
+	return known || always;
 }
 
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
@@ -426,14 +382,19 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 		       const struct stack *stack)
 {
 	uint32_t flags = segment ? GPULEAK_SITE_SEGMENT : 0;
-	uint64_t grown;
+	uint64_t grown = 0;
+	struct block block;
 	uint32_t site;
 
 	lock_take(&ledger->lock);
 	ledger->events++;
 	site = find_site(ledger, stack, GPULEAK_SOURCE_CUDART, flags);
-	site = add_block(ledger, &ledger->cuda_blocks, site, address, size, &grown);
-	site = file_site(ledger, site);
+	if (is_block(site, size)) {
+		block = block_make(address, size, site, ledger->step);
+		site = add_block(ledger, &ledger->cuda_blocks, &block, &grown);
+	} else {
+		site = GPULEAK_SITE_NONE;
+	}
 	ledger_write_event(ledger, GPULEAK_EVENT_MALLOC, address, (int64_t)size, site);
 	if (!is_segment(site))
 		ledger_set_outside(ledger, ledger->outside + grown);
@@ -443,9 +404,8 @@ void ledger_cuda_alloc(struct ledger *ledger, uint64_t address, uint64_t size, b
 /* empty_cache() gives segments back without a report of the allocator's. */
 static void cuda_freed(struct ledger *ledger, const struct block *block)
 {
-	uint32_t file = file_site(ledger, block_site(block));
+	uint32_t file = site_free(ledger, block);
 
-	site_free(ledger, block);
 	ledger_write_event(ledger, GPULEAK_EVENT_CUDA_FREE, block->address,
 			   -(int64_t)block_size(block), file);
 	if (!is_segment(file))

@@ -116,14 +116,11 @@ struct ledger *ledger_if_used(unsigned device);
 unsigned ledger_count(void);
 
 /* A block that PyTorch's allocator gave out.  Totals are PyTorch's, after the event. */
-void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
-			uint64_t reserved, const struct stack *stack);
-void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size, uint64_t allocated,
-		       uint64_t reserved);
-/* As ledger_torch_free(), for a block that the ledger knows; false for another, and nothing done.
- */
-bool ledger_torch_free_known(struct ledger *ledger, uint64_t address, uint64_t size,
-			     uint64_t allocated, uint64_t reserved);
+void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
+			struct ring_totals now, const struct stack *stack);
+/* A block that it got back.  False: none that was recorded; nothing is done but with `always`. */
+bool ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
+		       struct ring_totals now, bool always);
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
 		      const struct stack *stack);
 

@@ -11,9 +11,9 @@
 #include "tracer/ledger.h"
 
 /* Before each change of a site's live bytes. */
-static inline void ledger_note_peak(struct ledger *ledger, uint32_t number)
+static inline void ledger_note_peak(struct ledger *ledger, struct ledger_site *site,
+				    uint32_t number)
 {
-	struct ledger_site *site = ledger_site(ledger, number);
 	uint32_t epoch =
 		site->source == GPULEAK_SOURCE_TORCH ? ledger->peak_epoch : ledger->outside_epoch;
 

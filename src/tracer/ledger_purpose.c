@@ -61,7 +61,7 @@ static void move(struct ledger *ledger, uint32_t from, uint32_t to, uint64_t siz
 	struct ledger_site *after = ledger_site(ledger, to);
 
 	if (before->peak_epoch == ledger->peak_epoch)
-		ledger_note_peak(ledger, to);
+		ledger_note_peak(ledger, after, to);
 	before->allocs--;
 	before->alloc_bytes -= size;
 	before->live_blocks--;

@@ -58,9 +58,14 @@ static inline struct map_slot *map_find(const struct map *map, const struct map_
 {
 	uint32_t mask = (1u << table->bits) - 1;
 
-	while (map_slot_used(map, &table->slots[i]) && table->slots[i].key != key)
+	for (;;) {
+		const struct map_slot *slot = &table->slots[i];
+
+		if (__builtin_expect(slot->key == key && slot->filling == map->filling, 1) ||
+		    !map_slot_used(map, slot))
+			return &table->slots[i];
 		i = (i + 1) & mask;
-	return &table->slots[i];
+	}
 }
 
 /* Slots up to `copied` may have been given back; nothing is ever taken out of those behind. */

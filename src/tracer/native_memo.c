@@ -10,6 +10,7 @@
 
 enum {
 	TRIES = 8, /* stacks that begin at the same place and were not the right one */
+	WORDS = 4, /* compared in a row: a stack has a multiple of so many, the last one repeated */
 };
 
 /* Within the memo's words; `at` and, behind it, `count` words follow. */
@@ -46,14 +47,21 @@ static uint16_t *chain_of(struct native_memo *memo, const uintptr_t *frame)
 	return &memo->chains[mixed >> 32 & (NATIVE_MEMO_CHAINS - 1)];
 }
 
+static inline bool differs(const uintptr_t *frame, uint16_t at, uint64_t value)
+{
+	return __builtin_expect(frame[at] != value, 0);
+}
+
 HOT_CODE static bool is_same(struct known *known, const uintptr_t *frame)
 {
 	const uint64_t *values = values_of(known);
+	const uint16_t *at = known->at, *end = at + known->count;
 
 	if (known->frame != frame)
 		return false;
-	for (unsigned i = 0; i < known->count; i++)
-		if (frame[known->at[i]] != values[i])
+	for (; at != end; at += WORDS, values += WORDS)
+		if (differs(frame, at[0], values[0]) || differs(frame, at[1], values[1]) ||
+		    differs(frame, at[2], values[2]) || differs(frame, at[3], values[3]))
 			return false;
 	return true;
 }
@@ -110,7 +118,8 @@ HOT_CODE bool native_memo_find(struct native_memo *memo, const uintptr_t *frame,
 void native_memo_keep(struct native_memo *memo, const uintptr_t *frame,
 		      const struct native_reads *reads, uint64_t hash)
 {
-	size_t size = header_words(reads->count) + reads->count;
+	unsigned count = (reads->count + WORDS - 1) / WORDS * WORDS;
+	size_t size = header_words(count) + count;
 	uint16_t *chain = chain_of(memo, frame);
 	struct known *known;
 	uint64_t *values;
@@ -122,11 +131,13 @@ void native_memo_keep(struct native_memo *memo, const uintptr_t *frame,
 		begin_anew(memo, memo->unloads);
 	known = known_of(memo, memo->used + 1);
 	*known = (struct known){
-		.frame = frame, .hash = hash, .count = (uint16_t)reads->count, .older = *chain};
+		.frame = frame, .hash = hash, .count = (uint16_t)count, .older = *chain};
 	values = values_of(known);
-	for (unsigned i = 0; i < reads->count; i++) {
-		known->at[i] = (uint16_t)(reads->at[i] - frame);
-		values[i] = *reads->at[i];
+	for (unsigned i = 0; i < count; i++) {
+		const uintptr_t *word = reads->at[i < reads->count ? i : reads->count - 1];
+
+		known->at[i] = (uint16_t)(word - frame);
+		values[i] = *word;
 	}
 	*chain = (uint16_t)(memo->used + 1);
 	set_last(memo, memo->used + 1);

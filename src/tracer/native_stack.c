@@ -99,7 +99,8 @@ __attribute__((noinline)) static uint64_t meet(const uintptr_t *frame, struct na
 	return hash;
 }
 
-HOT_CODE uint64_t native_stack_recognise(const uintptr_t *frame, struct native_memo *memo)
+__attribute__((noinline)) HOT_CODE uint64_t native_stack_recognise(const uintptr_t *frame,
+								   struct native_memo *memo)
 {
 	uint64_t hash;
 

@@ -10,12 +10,12 @@
 
 #include "trace/format.h"
 
-/* Where a ledger writes next.  Guarded by the ledger's lock. */
+/* Where a ledger writes next.  Guarded by the ledger's lock.  Zeroed: no page claimed. */
 struct ring_cursor {
-	struct gpuleak_ring_page *page; /* in the trace; NULL: none claimed */
-	uint32_t used;			/* events in it */
-	uint32_t device;
+	struct gpuleak_event *next;
 	uint64_t when; /* 100 ns units; read from the clock once in RING_CLOCK_EVERY events */
+	uint32_t left; /* events that the page still has room for */
+	uint32_t device;
 };
 
 /* PyTorch's totals before an event, for the head of a new page. */
@@ -24,9 +24,37 @@ struct ring_totals {
 	uint64_t reserved;
 };
 
+enum {
+	RING_CLOCK_EVERY = 32, /* reading it costs as much as the rest of an event */
+	RING_KIND_SHIFT = 56,
+	RING_AHEAD = 4 /* events: two cache lines */
+};
+
+/* Claim a page if there is no room left, and read the clock.  False when there is no ring. */
+bool ring_refresh(struct ring_cursor *cursor, struct ring_totals before);
+
 /* Write an event whose `when` holds the kind alone; the time is added. */
-void ring_write(struct ring_cursor *cursor, struct ring_totals before, enum gpuleak_event_kind kind,
-		struct gpuleak_event event);
+static inline void ring_write(struct ring_cursor *cursor, struct ring_totals before,
+			      enum gpuleak_event_kind kind, struct gpuleak_event event)
+{
+	struct gpuleak_event *slot;
+
+	if (__builtin_expect(cursor->left % RING_CLOCK_EVERY == 0, 0) &&
+	    !ring_refresh(cursor, before))
+		return;
+	slot = cursor->next++;
+	/* These lines come from memory, and a store that waits for one holds up all after it. */
+	__builtin_prefetch(slot + RING_AHEAD, 1);
+	if (__builtin_expect(--cursor->left != 0, 1))
+		__atomic_store_n(&slot[1].when, 0, __ATOMIC_RELAXED);
+	slot->address = event.address;
+	slot->size = event.size;
+	slot->site = event.site;
+	slot->step = event.step;
+	/* Last: an event without a kind is none, and ends its page. */
+	__atomic_store_n(&slot->when, cursor->when | (uint64_t)kind << RING_KIND_SHIFT,
+			 __ATOMIC_RELEASE);
+}
 
 /* The latest event is the allocation of that address; also when none is known. */
 bool ring_ends_in_alloc(const struct ring_cursor *cursor, uint64_t address);

@@ -4,10 +4,10 @@
 
 #include "tracer/backward_pass.h"
 #include "tracer/code_watch.h"
+#include "tracer/guard.h"
 #include "tracer/hot.h"
 #include "tracer/native_names.h"
 #include "tracer/settings.h"
-#include "tracer/thread.h"
 #include "tracer/trace_writer.h"
 
 #include "tracer/banned.h"
@@ -36,11 +36,11 @@ HOT_CODE void stack_capture(struct stack *stack, const uintptr_t *frame)
 
 	stack->kind = STACK_NONE;
 	stack->hash = 0;
-	stack->caller = thread_of_autograd ? backward_caller() : 0;
+	stack->caller = tracer_thread.of_autograd ? backward_caller() : 0;
 	stack->backward = false;
-	if (python_wanted)
+	if (__builtin_expect(python_wanted, 1))
 		state = python_stack_walk(&stack->python);
-	if (state == PYTHON_STACK_FRAMES) {
+	if (__builtin_expect(state == PYTHON_STACK_FRAMES, 1)) {
 		stack->kind = STACK_PYTHON;
 		stack->hash = stack->python.hash;
 		return;

@@ -30,26 +30,24 @@ static _Atomic(uint32_t) passes;
 /* gpuleak_step() was called: it alone is the clock. */
 static _Atomic(bool) explicit_steps;
 
-static _Thread_local unsigned in_optimizer __attribute__((tls_model("initial-exec")));
-
 void steps_forget(void)
 {
 	atomic_store(&explicit_steps, false);
 	atomic_store(&backwards, 0);
 	atomic_store(&passes, 0);
-	in_optimizer = 0;
+	tracer_thread.in_optimizer = 0;
 }
 
 bool steps_in_optimizer(void)
 {
-	return in_optimizer > 0;
+	return tracer_thread.in_optimizer > 0;
 }
 
 void steps_optimizer_begins(void)
 {
 	int saved = errno;
 
-	in_optimizer++;
+	tracer_thread.in_optimizer++;
 	if (!atomic_load(&explicit_steps))
 		mark_baseline_end();
 	errno = saved;
@@ -66,8 +64,8 @@ void steps_optimizer_ends(uint64_t optimizer)
 {
 	int saved = errno;
 
-	if (in_optimizer > 0)
-		in_optimizer--;
+	if (tracer_thread.in_optimizer > 0)
+		tracer_thread.in_optimizer--;
 	if (!graphs_captured(optimizer))
 		optimizer_stepped(optimizer);
 	errno = saved;
@@ -84,7 +82,7 @@ void steps_optimizer_replayed(uint64_t optimizer)
 static bool backward_counts(void)
 {
 	return tracer_recording() && !settings.steps_given && mark_counts(MARK_RANK_BACKWARD) &&
-	       !in_optimizer;
+	       !tracer_thread.in_optimizer;
 }
 
 static void count_backward(void)
@@ -129,12 +127,12 @@ static void note_lead(const struct stack *stack)
 	trace_note(&note);
 }
 
-void steps_allocation(const struct stack *stack)
+__attribute__((noinline)) void steps_allocation(const struct stack *stack)
 {
 	int saved = errno;
 	struct turns_turn turn;
 
-	if (!settings.steps_given && !in_optimizer && turns_begin(stack, &turn)) {
+	if (!settings.steps_given && !tracer_thread.in_optimizer && turns_begin(stack, &turn)) {
 		if (turn.restart)
 			mark_restart(turn.clock);
 		mark_step_in_hook(turn.clock, turn.number);

@@ -8,11 +8,8 @@
 
 #include "tracer/banned.h"
 
-_Thread_local unsigned tracer_depth __attribute__((tls_model("initial-exec")));
-_Thread_local bool thread_of_autograd __attribute__((tls_model("initial-exec")));
+_Thread_local struct tracer_thread tracer_thread __attribute__((tls_model("initial-exec")));
 _Thread_local int thread_device __attribute__((tls_model("initial-exec")));
-
-static _Thread_local struct stack *own_stack __attribute__((tls_model("initial-exec")));
 
 /* Written by thread_init(), read-only then. */
 static pthread_key_t at_exit;
@@ -20,7 +17,7 @@ static bool have_key;
 
 static void give_stack(void *stack)
 {
-	own_stack = NULL;
+	tracer_thread.stack = NULL;
 	memory_give(stack, sizeof(struct stack));
 }
 
@@ -43,11 +40,11 @@ __attribute__((cold, noinline)) static struct stack *take_stack(void)
 		memory_give(stack, sizeof(*stack));
 		return NULL;
 	}
-	own_stack = stack;
+	tracer_thread.stack = stack;
 	return stack;
 }
 
 HOT_CODE struct stack *thread_stack(void)
 {
-	return own_stack ? own_stack : take_stack();
+	return tracer_thread.stack ? tracer_thread.stack : take_stack();
 }

@@ -1,10 +1,8 @@
 /*
- * What each thread has of ours: memory for one stack, whose it is, the device it last chose.
+ * What each thread has of ours: memory for one stack, the device it last chose.
  */
 #ifndef GPULEAK_TRACER_THREAD_H
 #define GPULEAK_TRACER_THREAD_H
-
-#include <stdbool.h>
 
 #include "tracer/stack.h"
 
@@ -13,9 +11,6 @@ void thread_init(void);
 
 /* The calling thread's memory for a stack, taken on first use; NULL: no memory. */
 struct stack *thread_stack(void);
-
-/* A thread that autograd made to run backward passes on; see hook_autograd.c. */
-extern _Thread_local bool thread_of_autograd __attribute__((tls_model("initial-exec")));
 
 /* The device of the thread's last cudaSetDevice(); 0 before. */
 extern _Thread_local int thread_device __attribute__((tls_model("initial-exec")));

@@ -6,7 +6,7 @@
  *   1. PyTorch's device mutex     not ours: held whenever its allocator calls the hook
  *   2. start_lock                 making and publishing the trace        tracer.c
  *   3. mark_lock                  one mark at a time                     mark.c
- *   4. ledgers_lock               the list of ledgers                    ledger.c
+ *   4. ledgers_lock               the list of ledgers                    ledger_list.c
  *   5. a ledger's lock            one device's books                     ledger.h
  *   6. loader_lock                walks over the loader's list           native_loader.c
  *   7. intern_lock                strings, frames, stacks, sites, notes  trace_writer.c
