@@ -6,8 +6,6 @@
 #include "tracer/native_loader.h"
 #include "tracer/native_stack.h"
 
-#include "tracer/banned.h"
-
 static const struct real_name {
 	const char *symbol;
 	const char *object;
@@ -16,6 +14,8 @@ static const struct real_name {
 #include "tracer/hooks.def"
 #undef H
 };
+
+#include "tracer/banned.h" /* of what we stand in front of some is */
 
 /* Each written by whoever finds it first; all find the same. */
 HOT_DATA static _Atomic(void *) found[REAL_COUNT];

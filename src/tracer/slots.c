@@ -1,6 +1,7 @@
 #include "tracer/slots.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,16 +26,22 @@ static const uint64_t rest_failed = 1000 * ms; /* after one that failed */
 static const uint64_t rest_max = 10000 * ms;
 static const uint64_t finish_max = 2000 * ms; /* to wait for the disk at the end */
 static const uint64_t fork_max = 200 * ms;    /* ... and before a fork */
+static const uint64_t leave_max = 200 * ms;   /* ... and before an end without a destructor */
 
 /* Guarded by its lock, but for what says otherwise.  The lock is never held on the disk. */
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* what the thread waits for, and who waits for the thread */
-	bool running;	     /* the thread is there; read without the lock by slots_marked() */
+	pthread_cond_t wake; /* who waits for the thread */
+	uint32_t calls;	     /* what the thread waits for: a futex, raised without the lock */
+	bool running;	     /* the thread is there; read without the lock */
 	bool forking;	     /* it shall end as soon as it can */
 	bool finishing;	     /* the last writing is to come, or under way */
 	bool finished;	     /* ... and over */
 	bool waited_for;     /* a fork has waited in vain for the writing under way: enough */
+	pid_t process;	     /* whose all this is: a child of vfork() sees it as well */
+	uint32_t asked;	     /* times that slots_leave() did; these three without the lock */
+	uint32_t answered;   /* a futex: as far as `asked`, all is written */
+	bool in_vain;	     /* slots_leave() has waited for the writing under way: enough */
 	pid_t thread;	     /* its number, also when it has just ended; 0: none */
 	uint64_t next;	     /* no writing before; the thread's alone, as all that follows */
 	uint64_t mark;	     /* written last */
@@ -52,12 +59,66 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+static struct timespec timespec_of(uint64_t time)
+{
+	return (struct timespec){(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
+}
+
 /* Caller holds the lock.  False when it is `until` by the clock. */
 static bool wait_until(uint64_t until)
 {
-	struct timespec time = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+	struct timespec time = timespec_of(until);
 
 	return pthread_cond_timedwait(&writer.wake, &writer.lock, &time) != ETIMEDOUT;
+}
+
+/* While `*futex` is `value`, until `until` by the clock.  False when it is that late. */
+static bool futex_wait(const uint32_t *futex, uint32_t value, uint64_t until)
+{
+	struct timespec time = timespec_of(until);
+
+	return syscall(SYS_futex, futex, FUTEX_WAIT_BITSET_PRIVATE, value, &time, NULL,
+		       FUTEX_BITSET_MATCH_ANY) == 0 ||
+	       errno != ETIMEDOUT;
+}
+
+static void futex_wake(const uint32_t *futex)
+{
+	syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Any thread, also within a signal's handler: no lock. */
+static void call_thread(void)
+{
+	__atomic_fetch_add(&writer.calls, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&writer.calls);
+}
+
+static bool called_to_leave(void)
+{
+	return __atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST) != writer.answered;
+}
+
+/* All marks before the question are in the file, or won't be by this thread. */
+static void answer(uint32_t asked)
+{
+	__atomic_store_n(&writer.in_vain, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer.answered, asked, __ATOMIC_RELEASE);
+	futex_wake(&writer.answered);
+}
+
+/* The thread's rest.  Caller holds the lock, which is given back meanwhile; false as above. */
+static bool rest_until(uint64_t until)
+{
+	uint32_t calls = __atomic_load_n(&writer.calls, __ATOMIC_SEQ_CST);
+	bool called;
+
+	if (called_to_leave())
+		return true;
+	pthread_mutex_unlock(&writer.lock);
+	called = futex_wait(&writer.calls, calls, until);
+	pthread_mutex_lock(&writer.lock);
+	return called;
 }
 
 static void init_lock(void)
@@ -137,7 +198,8 @@ static bool behind(void)
 /* Caller holds the lock.  False when the thread has no more to do. */
 static bool wait_for_turn(void)
 {
-	while (!writer.finishing && !writer.forking && wait_until(writer.next))
+	while (!writer.finishing && !writer.forking && !called_to_leave() &&
+	       rest_until(writer.next))
 		;
 	if (writer.forking || writer.finished)
 		return false;
@@ -146,6 +208,7 @@ static bool wait_for_turn(void)
 
 static void *write_images(void *unused)
 {
+	uint32_t asked;
 	bool last;
 
 	(void)unused;
@@ -154,13 +217,16 @@ static void *write_images(void *unused)
 	writer.thread = (pid_t)syscall(SYS_gettid);
 	while (wait_for_turn()) {
 		last = writer.finishing;
+		asked = __atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST);
 		pthread_mutex_unlock(&writer.lock);
 		write_image();
 		pthread_mutex_lock(&writer.lock);
+		answer(asked);
 		writer.waited_for = false;
 		writer.finished = last;
 	}
-	__atomic_store_n(&writer.running, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer.running, false, __ATOMIC_SEQ_CST);
+	answer(__atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST));
 	pthread_cond_broadcast(&writer.wake);
 	pthread_mutex_unlock(&writer.lock);
 	return NULL;
@@ -193,6 +259,7 @@ bool slots_begin(void)
 	if (!trace.file.slotted)
 		return true;
 	init_lock();
+	writer.process = getpid();
 	if (!slot_file_open(&writer.file, &trace.file) || !slot_image_open(&writer.image))
 		return false;
 	write_image();
@@ -220,7 +287,7 @@ static void finish(void)
 	uint64_t until = now() + finish_max;
 
 	writer.finishing = true;
-	pthread_cond_broadcast(&writer.wake);
+	call_thread();
 	if (!writer.running)
 		start_thread();
 	while (writer.running && !writer.finished && wait_until(until))
@@ -243,6 +310,31 @@ void slots_finish(void)
 	pthread_setcancelstate(cancel, NULL);
 }
 
+void slots_leave(void)
+{
+	uint64_t until;
+	uint32_t asked;
+	int saved = errno;
+
+	if (!trace.file.slotted || !__atomic_load_n(&writer.running, __ATOMIC_SEQ_CST) ||
+	    __atomic_load_n(&writer.in_vain, __ATOMIC_RELAXED) || getpid() != writer.process)
+		return;
+	until = now() + leave_max;
+	asked = __atomic_add_fetch(&writer.asked, 1, __ATOMIC_SEQ_CST);
+	call_thread();
+	while (__atomic_load_n(&writer.running, __ATOMIC_SEQ_CST)) {
+		uint32_t answered = __atomic_load_n(&writer.answered, __ATOMIC_ACQUIRE);
+
+		if ((int32_t)(answered - asked) >= 0)
+			break;
+		if (!futex_wait(&writer.answered, answered, until)) {
+			__atomic_store_n(&writer.in_vain, true, __ATOMIC_RELAXED);
+			break;
+		}
+	}
+	errno = saved;
+}
+
 /* A thread is in the process's count for a moment longer than it holds its lock. */
 static void wait_until_gone(pid_t thread, uint64_t until)
 {
@@ -256,7 +348,7 @@ static pid_t end_thread(uint64_t until)
 	pid_t thread;
 
 	writer.forking = true;
-	pthread_cond_broadcast(&writer.wake);
+	call_thread();
 	while (writer.running && !writer.waited_for && wait_until(until))
 		;
 	writer.waited_for = writer.running;

@@ -26,6 +26,14 @@ void slots_marked(void);
 /* The process ends: write all there is.  Waits at most two seconds for the disk. */
 void slots_finish(void);
 
+/*
+ * The process ends without slots_finish(), or becomes another one: marks that aren't written yet
+ * are, if the disk takes them within a fifth of a second.  Not after a fork, when the thread has
+ * ended and no mark come since.  May be called from a signal handler, and in a child of vfork(),
+ * where it does nothing.
+ */
+void slots_leave(void);
+
 /* Before and after a fork, in the parent; `forget` in the child. */
 void slots_fork_begins(void);
 void slots_fork_ended(void);

@@ -13,6 +13,7 @@
 #include "tracer/clock.h"
 #include "tracer/describe.h"
 #include "tracer/graphs.h"
+#include "tracer/hook_exit.h"
 #include "tracer/host.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
@@ -138,6 +139,7 @@ static void begin_once(void)
 	thread_init();
 	stack_attach();
 	python_api_find();
+	hook_exit_open();
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 

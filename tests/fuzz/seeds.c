@@ -1,8 +1,9 @@
 /*
  * fuzz_seeds FOLDER: write the traces of tests/report there, as seeds for the fuzzer,
  * with sections only as long as they are used: small inputs are tried more often.
- * One of them is a file with slots.
+ * One of them is a file with slots, and of each there is one of the oldest format.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,10 +69,45 @@ static void compact(struct build *build)
 	build->size = offset;
 }
 
-int main(int argc, char **argv)
+/* As 1.0 had it: nothing at the end of the evidence, and none of the later sections. */
+static void make_old(struct build *build)
+{
+	const uint32_t old_size = offsetof(struct gpuleak_evidence, teeth);
+
+	build->header->major = 1;
+	build->header->minor = 0;
+	for (uint32_t i = 0; i < build->header->section_count; i++) {
+		struct gpuleak_section *section = &build->header->sections[i];
+		uint8_t *items = build->bytes + section->offset;
+		uint64_t count = section->size / section->item_size;
+
+		if (section->kind == GPULEAK_SECTION_HOST ||
+		    section->kind == GPULEAK_SECTION_DRIVER)
+			section->kind = 0;
+		if (section->kind != GPULEAK_SECTION_EVIDENCE)
+			continue;
+		for (uint64_t item = 1; item < count; item++)
+			memmove(items + item * old_size, items + item * section->item_size,
+				old_size);
+		section->item_size = old_size;
+		section->size = count * old_size;
+	}
+}
+
+static bool write_seed(const struct build *build, const char *folder, const char *name,
+		       const char *version)
 {
 	char path[4096];
 
+	snprintf(path, sizeof(path), "%s/%s%s.bin", folder, name, version);
+	if (build_write(build, path))
+		return true;
+	perror(path);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
 	if (argc != 2) {
 		fputs("usage: fuzz_seeds FOLDER\n", stderr);
 		return 2;
@@ -84,11 +120,15 @@ int main(int argc, char **argv)
 		compact(&build);
 		if (strcmp(one->name, "jump") == 0)
 			build_slots(&build, 2, 1);
-		snprintf(path, sizeof(path), "%s/%s.bin", argv[1], one->name);
-		if (!build_write(&build, path)) {
-			perror(path);
+		if (!write_seed(&build, argv[1], one->name, ""))
 			return 1;
-		}
+		build_release(&build);
+		build_init(&build, LAYOUT_SIZE_MIN);
+		one->fill(&build);
+		compact(&build);
+		make_old(&build);
+		if (!write_seed(&build, argv[1], one->name, "-1.0"))
+			return 1;
 		build_release(&build);
 	}
 	return 0;

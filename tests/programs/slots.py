@@ -6,7 +6,9 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 from books import RandomEvents, simple_steps
 from files import one_line
@@ -206,6 +208,45 @@ def test_killed_anywhere(box):
             check_killed(box, trace, events)
         box.read()
     expect(len(set(marks)) > 2, f"killed at marks {marks}: not at random moments")
+
+
+def leaving(box, way, *broken, **variables):
+    program = Path(__file__).resolve().with_name("leaving_program.py")
+    command = [sys.executable, program, box.programs / "fake", way, *broken]
+    return box.start(command, env=preload(box, PYTHONDONTWRITEBYTECODE=1, **variables))
+
+
+def test_leaves(box):
+    """_exit() and execve() run no destructor: the last marks are there all the same."""
+    for way, code, marks in (("exit", 3, 20), ("exec", 0, 20), ("fail", 3, 40)):
+        for name in box.traces():
+            (box.folder / name).unlink()
+        process = leaving(box, way)
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        expect_equal(way, (process.returncode, err), (code, ""))
+        expect_equal(f"marks with {way}", box.trace().committed, marks)
+
+
+def test_leaves_hanging_disk(box):
+    """They don't wait for long, once for all, and a child of vfork() doesn't at all."""
+    broken = box.folder / "broken"
+    rule = f"delay 1 1 {HOUR_MS}"
+    process = leaving(
+        box, "fail", broken, GPULEAK_TEST_PWRITE=rule, GPULEAK_TEST_FROM=broken
+    )
+    while not box.trace_path.exists() or marks_written(box.trace_path) < 20:
+        expect(process.poll() is None, "it ended")
+        time.sleep(0.005)
+    out, err = process.communicate("\n", timeout=TIMEOUT_S)
+    gone = time.monotonic()
+    expect_equal("it ends", (process.returncode, err), (3, ""))
+    child, first, second, leaves = out.splitlines()
+    forks = sys.version_info < (3, 10)  # and waits for the writing under way then
+    expect(float(child) < (1 if forks else 0.15), f"the child took {child} s")
+    expect(0.15 < float(first) < 1, f"the first execve() took {first} s")
+    expect(float(second) < 0.15, f"the second execve() took {second} s")
+    expect(gone - float(leaves.split()[1]) < 1, "_exit() waited")
+    expect_equal("marks", box.trace().committed, 20)
 
 
 class Late:
