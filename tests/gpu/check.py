@@ -23,7 +23,6 @@ FIRST = (
     loss_sum_new_tensor leak_under_noise adam_state adam_late variable_length epoch_metric kv_cache
     previous_step_alive grad_accumulation""".split()
 )
-HELPERS = {"expectation", "harness", "run", "same_output", "totals", "truth"}
 
 WHAT_IS_HERE = """
 import json, platform, torch
@@ -150,9 +149,14 @@ def run_bench(check: Check) -> None:
         check.note("bench", "ok", done.seconds, done.stdout)
 
 
+def corpus_programs() -> list:
+    """Beside them lie the scripts that run them."""
+    files = sorted((ROOT / "tests/corpus").glob("*.py"))
+    return [path.stem for path in files if re.search("^# expect:", path.read_text(), re.M)]
+
+
 def run_corpus(check: Check) -> None:
-    found = sorted(path.stem for path in (ROOT / "tests/corpus").glob("*.py"))
-    rest = [name for name in found if name not in HELPERS and name not in FIRST]
+    rest = [name for name in corpus_programs() if name not in FIRST]
     with ThreadPoolExecutor(max(2, min(6, (os.cpu_count() or 2) // 2))) as pool:
         for program in FIRST + rest:
             command = script(check, "run", program)
@@ -171,7 +175,9 @@ def write_summary(check: Check) -> int:
         "items": check.items,
     }
     (check.folder / "summary.json").write_text(json.dumps(summary, indent=1))
+    where = "on the simulated GPU, not on a real one" if check.setup.simulated else "on a GPU"
     with open(check.folder / "summary.txt", "w", encoding="utf-8") as out:
+        print(where, file=out)
         for item in check.items:
             print(f"{item['result']:8} {item['name']:32} {item['seconds']:5.1f} s", file=out)
             print(tail(item["text"], 60), file=out)
@@ -179,7 +185,7 @@ def write_summary(check: Check) -> int:
     if late:
         print(f"no time for: {', '.join(late)}")
     print(", ".join(f"{number} {result}" for result, number in count.items()))
-    print(f"{summary['seconds']} s; figures in {check.folder}")
+    print(f"{where}: {summary['seconds']} s; figures in {check.folder}")
     # Without the demo and the first programs the rest proves too little.
     short = "demo" in late or any(f"corpus {name}" in late for name in FIRST)
     return 1 if count.get("FAIL") or short else 0
