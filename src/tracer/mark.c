@@ -79,7 +79,7 @@ static void write_mark(uint64_t mark, uint64_t when, uint64_t events)
 		into = &marks[!(mark & 1)];
 	__atomic_store_n(&into->mark, mark, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	into->when = when;
+	__atomic_store_n(&into->when, when, __ATOMIC_RELAXED); /* slots.c looks at it */
 	into->events = events;
 }
 
@@ -146,7 +146,8 @@ static void start_anew(void)
 	__atomic_store_n(&trace.state->begun, 0, __ATOMIC_RELEASE);
 	raise_to(&trace.state->committed, 0);
 	trace.state->clock = GPULEAK_CLOCK_NONE;
-	trace.state->marks[0].mark = trace.state->marks[1].mark = 0;
+	for (unsigned i = 0; i < 2; i++)
+		__atomic_store_n(&trace.state->marks[i].mark, 0, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < ledger_count(); i++) {
 		struct ledger *ledger = ledger_if_used(i);
 

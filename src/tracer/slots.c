@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/sound.h"
 #include "tracer/memory.h"
 #include "tracer/notice.h"
 #include "tracer/slot_file.h"
@@ -186,13 +185,23 @@ static void write_image(void)
 	writer.next = now() + rest;
 }
 
+/* When a mark was made; 0: it is gone meanwhile. */
+static uint64_t made_at(uint64_t mark)
+{
+	const struct gpuleak_mark_version *marks = trace.state->marks;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (__atomic_load_n(&marks[i].mark, __ATOMIC_RELAXED) == mark)
+			return __atomic_load_n(&marks[i].when, __ATOMIC_RELAXED);
+	return 0;
+}
+
 /* A mark counts that isn't in the file. */
 static bool behind(void)
 {
 	uint64_t mark = __atomic_load_n(&trace.state->committed, __ATOMIC_ACQUIRE);
-	const struct gpuleak_mark_version *at = sound_mark(trace.state, mark);
 
-	return mark != writer.mark || (mark && (!at || at->when != writer.when));
+	return mark != writer.mark || (mark && made_at(mark) != writer.when);
 }
 
 /* Caller holds the lock.  False when the thread has no more to do. */
