@@ -52,6 +52,8 @@
 #define SWELL_OWN_MOST	   1.5	/* of the site's own rise: more demand may be the inputs' ... */
 #define SWELL_OWN_LEAST	   0.5	/* ... and a fall by more may hide them */
 #define SWELL_ROUND	   0.08 /* of what it began with, more each time: growth from nothing ... */
+#define SWELL_BEGUN	   4.0	/* rounds' worth that it may have begun with ... */
+#define SWELL_BEGUN_EARLY  1.5	/* ... before step 1 */
 #define SWELL_LEAST	   5.0	/* ... by at least this factor ... */
 #define SWELL_PURE	   0.7	/* ... or by more than this share of the live buckets */
 #define SWELL_SHARE	   0.25 /* of the site's bytes: a demand beside them that is less is unknown */

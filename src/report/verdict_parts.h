@@ -124,8 +124,10 @@ struct swell {
 	double factor; /* growth of the live bytes */
 	uint64_t bytes;
 	int64_t steps;
-	double early; /* bytes live where the timeline's `demand_first` is from ... */
-	double late;  /* ... and `demand_last` */
+	double first;	    /* bytes that it began with ... */
+	int64_t first_mark; /* ... or had here */
+	double early;	    /* bytes live where the timeline's `demand_first` is from ... */
+	double late;	    /* ... and `demand_last` */
 };
 
 struct swell swell_read(const struct levels *levels);
@@ -136,9 +138,10 @@ double swell_demand(const struct swell *swell, const struct verdict_timeline *ti
 /* The demand didn't rise by more than the site's own block, nor could hide that it did. */
 bool swell_is_flat(const struct swell *swell, const struct verdict_timeline *timeline);
 
-/* It grew from next to nothing in `rounds` allocations, and far more than the demand. */
-bool swell_is_pure(const struct swell *swell, const struct levels *levels, double rounds,
-		   double demand);
+/* It grew from next to nothing, and far more than the demand. */
+bool swell_is_pure(const struct swell *swell, const struct levels *levels,
+		   const struct gpuleak_site_version *version,
+		   const struct verdict_timeline *timeline, double demand);
 
 /* Ever more blocks at once, though all of them go in the end: a queue that gets longer. */
 struct swell backlog_read(const struct levels *levels);

@@ -230,7 +230,7 @@ static void decide_swelling(struct verdict_site *site, const struct facts *facts
 		return;
 	}
 	if (!timeline || swell_is_flat(swell, timeline) ||
-	    swell_is_pure(swell, &facts->levels, (double)facts->version->allocs, demand)) {
+	    swell_is_pure(swell, &facts->levels, facts->version, timeline, demand)) {
 		decide_leak(site, facts, VERDICT_REASON_SWELLING);
 		site->confidence = CONFIDENCE_UNBOUND;
 	} else if (demand >= DEMAND_GROWTH) {

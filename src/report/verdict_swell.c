@@ -59,6 +59,8 @@ static void describe(struct swell *swell, const struct levels *levels, const str
 	swell->factor = (double)last->min_bytes / (double)first->min_bytes;
 	swell->bytes = last->min_bytes > first->min_bytes ? last->min_bytes - first->min_bytes : 0;
 	swell->steps = (minima->count - 1) * levels->width;
+	swell->first = (double)first->min_bytes;
+	swell->first_mark = (first - levels->buckets) * levels->width;
 	swell->early = (double)levels->buckets[(uint32_t)(SWELL_EARLY * levels->count)].min_bytes;
 	swell->late = (double)levels->buckets[(uint32_t)(SWELL_LATER * levels->count)].min_bytes;
 }
@@ -92,26 +94,48 @@ double swell_demand(const struct swell *swell, const struct verdict_timeline *ti
 	return first > 0 && last > SWELL_SHARE * swell->late ? last / first : 1;
 }
 
-/*
- * The demand rose by no more than the site's own block accounts for, and too little
- * else goes on to hide a rise.
- */
+/* The demand rose by no more than the site's own block accounts for. */
+static bool rise_is_own(const struct swell *swell, const struct verdict_timeline *timeline)
+{
+	double rise = timeline->demand_last - timeline->demand_first;
+
+	return rise <= SWELL_OWN_MOST * (swell->late - swell->early);
+}
+
+/* ... and too little else goes on to hide a rise. */
 bool swell_is_flat(const struct swell *swell, const struct verdict_timeline *timeline)
 {
 	double rise = timeline->demand_last - timeline->demand_first;
 	double own = swell->late - swell->early;
 
-	return rise <= SWELL_OWN_MOST * own && rise >= -SWELL_OWN_LEAST * own &&
+	return rise_is_own(swell, timeline) && rise >= -SWELL_OWN_LEAST * own &&
 	       timeline->demand_swing <= own;
 }
 
-/* From next to nothing, as what only ever adds does, and far more than the demand. */
-bool swell_is_pure(const struct swell *swell, const struct levels *levels, double rounds,
-		   double demand)
+/*
+ * It began with no more than what a few rounds add.  Inputs of a curriculum are there from the
+ * first mark on, with many times of what they grow by in a step.
+ */
+static bool began_with_little(const struct swell *swell, const struct gpuleak_site_version *version)
 {
+	double per_step = (double)swell->bytes / (double)swell->steps;
+	double per_round = fmax(per_step, (double)swell->bytes / fmax((double)version->allocs, 1));
+	double unseen = fmax((double)swell->first_mark - version->first_step, 0);
+	double most = version->first_step ? SWELL_BEGUN : SWELL_BEGUN_EARLY;
+
+	return swell->first - unseen * per_step <= most * per_round;
+}
+
+/* From next to nothing, as what only ever adds does, and far more than the demand. */
+bool swell_is_pure(const struct swell *swell, const struct levels *levels,
+		   const struct gpuleak_site_version *version,
+		   const struct verdict_timeline *timeline, double demand)
+{
+	double rounds = (double)version->allocs;
 	double pure = fmin(SWELL_PURE * levels->count, fmax(SWELL_LEAST, 1 + SWELL_ROUND * rounds));
 
-	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand;
+	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand &&
+	       (rise_is_own(swell, timeline) || began_with_little(swell, version));
 }
 
 /* The last rises are like the others: it hasn't just filled. */

@@ -28,6 +28,29 @@ static void swelling_step(struct world *world, struct actor *actor)
 		world_free(world, old);
 }
 
+struct inputs {
+	uint32_t site;
+	uint32_t block;
+	double bytes;
+};
+
+static void inputs_step(struct world *world, struct actor *actor)
+{
+	struct inputs *x = actor->state;
+	uint32_t old = x->block;
+
+	x->block = world_alloc(world, x->site, x->bytes * world->length);
+	if (old != NO_BLOCK)
+		world_free(world, old);
+}
+
+void odd_inputs(struct world *world, uint32_t site, double bytes)
+{
+	struct inputs inputs = {.site = site, .block = NO_BLOCK, .bytes = bytes};
+
+	world_act(world, inputs_step, NULL, copy_of(&inputs, sizeof(inputs)));
+}
+
 void odd_swelling(struct world *world, const struct swelling *swelling)
 {
 	struct swelling *copy = copy_of(swelling, sizeof(*copy));

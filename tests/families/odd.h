@@ -17,6 +17,9 @@ struct swelling {
 	double now;
 };
 
+/* x = batch(), from step 0 on: the new one is there before the old one goes. */
+void odd_inputs(struct world *world, uint32_t site, double bytes);
+
 void odd_swelling(struct world *world, const struct swelling *swelling);
 
 /* A cache by key: each step asks for one of `keys`, the i-th as often as 1 / i^zipf. */

@@ -20,16 +20,20 @@ struct part {
 extern const struct part leak_parts[];
 extern const struct part bounded_parts[];
 extern const struct part unclear_parts[];
+/* Not in compositions: beside such a demand many a leak can't be told. */
+extern const struct part alone_parts[];
 
 #define PARTS_LEAK
 #define PARTS_BOUNDED
 #define PARTS_UNCLEAR
+#define PARTS_ALONE
 #define P(kind, name, function, least) void kind##_##function(struct world *world);
 #include "parts.def"
 #undef P
 #undef PARTS_LEAK
 #undef PARTS_BOUNDED
 #undef PARTS_UNCLEAR
+#undef PARTS_ALONE
 
 /* What every training does; in `plain` ones nothing that stays or varies by itself. */
 void background_plain(struct world *world);

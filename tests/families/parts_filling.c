@@ -269,6 +269,17 @@ void bounded_curriculum(struct world *world)
 	world->growth = chance_uniform(world, 1.8, 5);
 }
 
+/* From short inputs to many times as long ones, beside what each step needs anyway. */
+void alone_steep_curriculum(struct world *world)
+{
+	bounded_curriculum(world);
+	world->growth = chance_log(world, 6, 40);
+	odd_inputs(world, innocent_site(world), chance_log(world, 64 << 10, 2 << 20));
+	habit_add(world, &(struct habit){.site = innocent_site(world),
+					 .bytes = chance_log(world, 1 << 20, 128 << 20),
+					 .life = LIFE_STEP});
+}
+
 void bounded_curriculum_outputs(struct world *world)
 {
 	double bytes = any_size(world);

@@ -23,3 +23,10 @@ const struct part unclear_parts[] = {
 	{0},
 };
 #undef PARTS_UNCLEAR
+
+#define PARTS_ALONE
+const struct part alone_parts[] = {
+#include "parts.def"
+	{0},
+};
+#undef PARTS_ALONE

@@ -123,6 +123,7 @@ void suite_families(struct scores *scores, const struct seeds *seeds)
 	families(scores, seeds, "families/leak", leak_parts);
 	families(scores, seeds, "families/bounded", bounded_parts);
 	families(scores, seeds, "families/unclear", unclear_parts);
+	families(scores, seeds, "families/bounded", alone_parts);
 	short_runs(scores, seeds);
 }
 

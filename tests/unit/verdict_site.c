@@ -405,8 +405,8 @@ static void varies(void)
 	EXPECT_U64(site.max_age, 1);
 }
 
-/* x = torch.cat([x, new]) */
-static struct verdict_site swells(uint64_t first, uint64_t more,
+/* x = torch.cat([x, new]), from that step on */
+static struct verdict_site swells(uint32_t from, uint64_t first, uint64_t more,
 				  const struct verdict_timeline *timeline)
 {
 	struct made made;
@@ -414,11 +414,11 @@ static struct verdict_site swells(uint64_t first, uint64_t more,
 
 	made_init(&made);
 	while (made.step <= 320) {
-		if (made.step > 1) {
+		if (made.step > from) {
 			made_freed(&made, made.step - 1, bytes);
 			bytes += more;
 		}
-		if (made.step)
+		if (made.step >= from)
 			made_born(&made, 1, bytes);
 		made_mark(&made);
 	}
@@ -441,22 +441,24 @@ static void swelling(void)
 					  .demand_growth = 0.5,
 					  .demand_swing = 1e8,
 					  .floor_growth = 1e6};
-	struct verdict_site site = swells(4096, 4096, &flat);
+	struct verdict_site site = swells(1, 4096, 4096, &flat);
 
 	EXPECT_LABEL(site, VERDICT_LEAK);
 	EXPECT_U64(site.reason, VERDICT_REASON_SWELLING);
 	EXPECT(site.bound_unknown);
 	EXPECT(site.bytes_per_step > 4000 && site.bytes_per_step < 4200);
-	site = swells(4096, 4096, &grows); /* from nothing, far more than the demand */
+	site = swells(1, 4096, 4096, &grows); /* from nothing, far more than the demand */
 	EXPECT_LABEL(site, VERDICT_LEAK);
-	site = swells(100 * 4096, 4096, &flat);
-	EXPECT_LABEL(site, VERDICT_LEAK);
-	site = swells(100 * 4096, 4096, &grows); /* as much as the inputs may */
+	site = swells(0, 8 * 4096, 4096, &grows); /* a batch, which is there from the start */
 	EXPECT_LABEL(site, VERDICT_WORKLOAD);
-	site = swells(100 * 4096, 4096, &hidden);
+	site = swells(1, 100 * 4096, 4096, &flat);
+	EXPECT_LABEL(site, VERDICT_LEAK);
+	site = swells(1, 100 * 4096, 4096, &grows); /* as much as the inputs may */
+	EXPECT_LABEL(site, VERDICT_WORKLOAD);
+	site = swells(1, 100 * 4096, 4096, &hidden);
 	EXPECT_LABEL(site, VERDICT_GROWING);
 	flat.floor_growth = 0; /* somebody else gives back as much */
-	site = swells(4096, 4096, &flat);
+	site = swells(1, 4096, 4096, &flat);
 	EXPECT_LABEL(site, VERDICT_WORKLOAD);
 	EXPECT_U64(site.reason, VERDICT_REASON_TRADED);
 }
