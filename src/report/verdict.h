@@ -167,6 +167,7 @@ struct verdict_site {
 	enum verdict_freer freed_by;
 	double bytes_per_step;	      /* LEAK and GROWING, else 0 */
 	double bytes_per_step_spread; /* half width of its range */
+	double round_bytes;	      /* LEAK of rounds: what comes at once, on average */
 	double confidence;	      /* LEAK and GROWING, else 0 */
 	uint32_t since;	      /* step in which growth stopped or began to slow; 0: neither */
 	uint32_t release_age; /* steps: the oldest age at which it gives memory back; 0: none */

@@ -82,9 +82,10 @@
 #define NOISY_SWING    0.01 /* of the highest level: smaller swings are none */
 
 /* Rate. */
-#define RATE_ENTRIES 8	 /* birth entries in the second half: the rate is theirs alone */
-#define RATE_CLIP    3.0 /* by the entry at nine tenths: more is a jump within the site */
-#define RATE_SIGMAS  2.0 /* half width of the rate's range, in standard errors */
+#define RATE_ENTRIES	 8   /* birth entries in the second half: the rate is theirs alone */
+#define RATE_CLIP	 3.0 /* by the entry at nine tenths: more is a jump within the site */
+#define RATE_SIGMAS	 2.0 /* half width of the rate's range, in standard errors */
+#define FORECAST_SEGMENT (20 << 20) /* bytes: PyTorch takes so much at once */
 
 /* Device. */
 #define NAMED_BYTES    (1 << 20) /* bytes ... */

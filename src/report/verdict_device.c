@@ -58,6 +58,7 @@ void verdict_site_bound(struct verdict_site *site, uint64_t buffer, uint64_t bou
 	site->bound_bytes = bound;
 	site->bytes_per_step = 0;
 	site->bytes_per_step_spread = 0;
+	site->round_bytes = 0;
 	site->confidence = 0;
 	site->steps_missing = 0;
 }
@@ -100,6 +101,7 @@ struct sums {
 	double heaviest_weight[VERDICT_COUNT];
 	double weight[VERDICT_COUNT];
 	double spread[VERDICT_COUNT]; /* of the rates, squares added */
+	double round[VERDICT_COUNT];  /* bytes that may come at once */
 	double confidence[VERDICT_COUNT];
 	bool bound_known[VERDICT_COUNT];
 };
@@ -115,6 +117,7 @@ static void sums_add(struct sums *sums, const struct verdict_site *site, size_t 
 	}
 	sums->weight[label] += weight;
 	sums->spread[label] += site->bytes_per_step_spread * site->bytes_per_step_spread;
+	sums->round[label] += site->round_bytes;
 	sums->confidence[label] = fmax(sums->confidence[label], site->confidence);
 	if (!site->bound_unknown)
 		sums->bound_known[label] = true;
@@ -226,7 +229,12 @@ static uint64_t full_at(uint64_t now, double left, double rate)
 	return steps < 0x1p53 ? now + (uint64_t)steps : 0;
 }
 
-static void forecast(struct verdict_device *device, const struct verdict_device_input *input)
+/*
+ * What comes at once doesn't come a moment before, nor after; and PyTorch's allocator takes a
+ * segment when the last one is full.
+ */
+static void forecast(struct verdict_device *device, const struct verdict_device_input *input,
+		     double round)
 {
 	uint64_t used = add_u64(input->peak, input->others);
 	double left = (double)input->capacity - (double)used;
@@ -236,8 +244,9 @@ static void forecast(struct verdict_device *device, const struct verdict_device_
 	device->full_at_step = full_at(device->now, left, device->bytes_per_step);
 	if (device->full_at_step == 0)
 		return;
-	device->full_at_step_low = full_at(device->now, left, device->bytes_per_step_high);
-	device->full_at_step_high = full_at(device->now, left, device->bytes_per_step_low);
+	device->full_at_step_low = full_at(device->now, fmax(left - round - FORECAST_SEGMENT, 0),
+					   device->bytes_per_step_high);
+	device->full_at_step_high = full_at(device->now, left + round, device->bytes_per_step_low);
 	device->full_in_seconds =
 		(double)(device->full_at_step - device->now) * device->timeline.seconds_per_step;
 }
@@ -286,5 +295,5 @@ void verdict_device(struct verdict_device *device, const struct verdict_device_i
 	if (device->label == VERDICT_LEAK || device->label == VERDICT_GROWING)
 		set_rate(device, &sums);
 	if (device->label == VERDICT_LEAK)
-		forecast(device, input);
+		forecast(device, input, sums.round[VERDICT_LEAK]);
 }

@@ -71,7 +71,19 @@ struct rate {
 	double spread;
 };
 
-struct rate rounds_rate(const struct rounds *rounds, int64_t now);
+/* What comes at once. */
+struct round_size {
+	bool known;
+	bool each_step; /* each step has one */
+	double bytes;	/* on average */
+};
+
+/* Known where all that outlived its step is still there: then the rounds were counted. */
+struct round_size rounds_size(const struct births *births,
+			      const struct gpuleak_site_version *version,
+			      const struct gpuleak_evidence_version *evidence, int64_t now);
+
+struct rate rounds_rate(const struct rounds *rounds, int64_t now, const struct round_size *size);
 
 /* At what age a site gives memory back. */
 struct release {

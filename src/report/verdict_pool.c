@@ -154,7 +154,7 @@ static bool find_leak(struct rounds *rounds)
 static void describe(struct verdict_site *pool, const struct tally *tally,
 		     const struct rounds *rounds, int64_t now)
 {
-	struct rate rate = rounds_rate(rounds, now);
+	struct rate rate = rounds_rate(rounds, now, &(struct round_size){0});
 	double bytes = 0, blocks = 0;
 
 	for (uint32_t i = 0; i < rounds->count; i++) {

@@ -217,11 +217,23 @@ static void clip_bytes(const struct birth_range *ranges, uint32_t count, double 
 		bytes[i] = fmin(ranges[i].bytes, clip);
 }
 
+/* The next round comes when it always did. */
+static bool gaps_are_equal(const struct birth_range *ranges, uint32_t count)
+{
+	int64_t gap = ranges[1].lo - ranges[0].lo;
+
+	for (uint32_t i = 2; i < count; i++)
+		if (ranges[i].lo - ranges[i - 1].lo != gap)
+			return false;
+	return true;
+}
+
 /*
  * From the end of the first range to the end of the last one the others were born:
- * right for each step, for a period and for any start.
+ * right for each step, for a period and for any start.  A round more or less may have fallen
+ * into that time, unless it is known when each comes.
  */
-static struct rate measure_rate(const struct birth_range *ranges, uint32_t count)
+static struct rate measure_rate(const struct birth_range *ranges, uint32_t count, double round)
 {
 	double bytes[GPULEAK_BIRTHS];
 	double steps = (double)(ranges[count - 1].hi - ranges[0].hi);
@@ -234,12 +246,33 @@ static struct rate measure_rate(const struct birth_range *ranges, uint32_t count
 	for (uint32_t i = 1; i < count; i++)
 		squares += (bytes[i] - mean) * (bytes[i] - mean);
 	return (struct rate){.bytes = sum / steps,
-			     .spread = RATE_SIGMAS * sqrt(squares) / steps + mean / steps};
+			     .spread = RATE_SIGMAS * sqrt(squares) / steps +
+				       fmin(round, mean) / steps};
+}
+
+/* As in count_every_round(): of a turn begun before step 1, that step has none. */
+struct round_size rounds_size(const struct births *births,
+			      const struct gpuleak_site_version *version,
+			      const struct gpuleak_evidence_version *evidence, int64_t now)
+{
+	bool baseline = version->first_step == 0;
+	int64_t first = baseline ? 2 : version->first_step;
+	int64_t rounds = (int64_t)version->rounds - baseline;
+	double bytes = 0;
+
+	if (release_count(evidence) > 0 || rounds <= 0)
+		return (struct round_size){0};
+	for (uint32_t i = 0; i < births->count; i++)
+		bytes += births->ranges[i].hi ? births->ranges[i].bytes : 0;
+	return (struct round_size){.known = true,
+				   .each_step = rounds >= now - first + 1,
+				   .bytes = bytes / (double)rounds};
 }
 
 /* Of the rounds of the run's second half, where those are enough. */
-struct rate rounds_rate(const struct rounds *rounds, int64_t now)
+struct rate rounds_rate(const struct rounds *rounds, int64_t now, const struct round_size *size)
 {
+	double round = size->known ? size->bytes : INFINITY;
 	const struct birth_range *ranges = rounds->ranges;
 	uint32_t count = rounds->count;
 
@@ -249,5 +282,7 @@ struct rate rounds_rate(const struct rounds *rounds, int64_t now)
 	}
 	if (count < 2)
 		return (struct rate){.bytes = count ? ranges->bytes / (double)rounds->width : 0};
-	return measure_rate(ranges, count);
+	if (size->each_step || (rounds->exact && gaps_are_equal(ranges, count)))
+		round = 0;
+	return measure_rate(ranges, count, round);
 }

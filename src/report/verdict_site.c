@@ -173,8 +173,12 @@ static void describe(struct verdict_site *site, const struct facts *facts)
  */
 static void set_rate(struct verdict_site *site, const struct facts *facts)
 {
-	struct rate rate = rounds_rate(&facts->rounds, facts->now);
+	struct round_size round =
+		rounds_size(&facts->births, facts->version, facts->evidence, facts->now);
+	struct rate rate = rounds_rate(&facts->rounds, facts->now, &round);
 
+	site->round_bytes =
+		round.known ? round.bytes : (double)site->kept_bytes / site->rounds.kept;
 	site->bytes_per_step = rate.bytes;
 	site->bytes_per_step_spread = rate.spread;
 	if (every_round_known(facts) && facts->version->first_step > 0 && site->period_steps > 0 &&

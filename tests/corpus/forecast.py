@@ -97,6 +97,8 @@ def check(setup, folder: Path, kept, seen: int, forecast: bool) -> list:
         wrong.append(f"{what}: full at {full}, within {between}")
     if abs(said - full) > NEAR * (full - seen) + (20 if kept is each_twentieth else 1):
         wrong.append(f"{what}: full at {full}; got {said}")
+    if kept is each_step and between[1] - between[0] > 0.1 * (full - seen):
+        wrong.append(f"{what}: a narrow range; got {between}")
     pace = device["full_in_seconds"] / (said - seen)
     ends = [(seconds, step - seen) for seconds, step in zip(device["full_in_seconds_range"], between) if step]
     # Seconds are said to the millisecond, and steps whole.

@@ -115,8 +115,13 @@ static void forecast(void)
 					 .bytes_per_step_spread = 2 << 20};
 	device = judged(1, 100, &timeline, UINT64_C(24) << 30);
 	EXPECT_U64(device.full_at_step, 100 + 1920);
-	EXPECT_U64(device.full_at_step_low, 100 + 1645);
+	EXPECT_U64(device.full_at_step_low, 100 + 1644); /* a segment of 20 MiB earlier */
 	EXPECT_U64(device.full_at_step_high, 100 + 2304);
+	sites[0].round_bytes = 240 << 20; /* once in 20 steps: nothing comes between */
+	device = judged(1, 100, &timeline, UINT64_C(24) << 30);
+	EXPECT_U64(device.full_at_step, 100 + 1920);
+	EXPECT_U64(device.full_at_step_low, 100 + 1627);
+	EXPECT_U64(device.full_at_step_high, 100 + 2328);
 	EXPECT(device.full_in_seconds == 960);
 	device = judged(1, 100, &timeline, 0);
 	EXPECT_U64(device.full_at_step, 0);

@@ -40,8 +40,8 @@ static void leak_each_step(void)
 	EXPECT_U64(site.rounds.width, 1);
 	EXPECT_U64(site.first_step, 2);
 	EXPECT_U64(site.last_step, 412);
-	EXPECT(site.bytes_per_step == 512);
-	EXPECT(site.confidence == 0.90 && site.bound_unknown);
+	EXPECT(site.bytes_per_step == 512 && site.bytes_per_step_spread == 0);
+	EXPECT(site.confidence == 0.90 && site.bound_unknown && site.round_bytes == 512);
 	expect_sentence(&site, "411 of 411 rounds kept, none ever freed");
 }
 
