@@ -13,8 +13,10 @@ struct fake_variables fake_execute(void *engine, const void *roots, const void *
 {
 	uint64_t flags = keep_graph | (uint64_t)create_graph << 1 | (uint64_t)accumulate_grad << 2;
 
-	fake_calls_add(&calls, "ex", (uintptr_t)engine, (uintptr_t)roots ^ (uintptr_t)inputs << 8,
-		       flags, (uintptr_t)outputs);
+	if (!fake_c10_quiet)
+		fake_calls_add(&calls, "ex", (uintptr_t)engine,
+			       (uintptr_t)roots ^ (uintptr_t)inputs << 8, flags,
+			       (uintptr_t)outputs);
 	if (fake_c10_during)
 		fake_c10_during();
 	if (fake_torch_during)
@@ -32,7 +34,9 @@ int fake_graph_task(void)
 
 void fake_thread_init(void *engine, int device, const void *queue, bool counts)
 {
-	fake_calls_add(&calls, "ti", (uintptr_t)engine, (uint64_t)device, (uintptr_t)queue, counts);
+	if (!fake_c10_quiet)
+		fake_calls_add(&calls, "ti", (uintptr_t)engine, (uint64_t)device, (uintptr_t)queue,
+			       counts);
 	if (fake_c10_during)
 		fake_c10_during();
 	if (fake_torch_during)

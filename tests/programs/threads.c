@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gpuleak/gpuleak.h"
 
@@ -126,6 +127,31 @@ static void *work(void *number)
 	return NULL;
 }
 
+/* Backward passes come and go beside what autograd's threads do for them. */
+static void *pass_after_pass(void *data)
+{
+	atomic_bool *end = data;
+
+	while (!*end) {
+		fake_execute(NULL, NULL, NULL, false, false, true, NULL);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+/* A thread of autograd lives in thread_init(). */
+static void live(const void *number)
+{
+	if (number)
+		work((void *)(uintptr_t)number);
+}
+
+static void *be_of_autograd(void *number)
+{
+	fake_thread_init(number, 0, NULL, false);
+	return NULL;
+}
+
 static unsigned number(const char *text, unsigned most)
 {
 	unsigned long value = strtoul(text, NULL, 10);
@@ -135,7 +161,8 @@ static unsigned number(const char *text, unsigned most)
 
 int main(int argc, char **argv)
 {
-	pthread_t started[THREADS_MAX];
+	pthread_t started[THREADS_MAX], passing[2];
+	atomic_bool end = false;
 
 	if (argc != 4)
 		return 2;
@@ -144,10 +171,17 @@ int main(int argc, char **argv)
 	rounds = number(argv[3], 1u << 30);
 	for (unsigned i = 0; i < threads; i++)
 		pthread_mutex_init(&baskets[i].lock, NULL);
+	fake_c10_quiet = true;
+	fake_torch_during = live;
 	for (uintptr_t i = 0; i < threads; i++)
-		pthread_create(&started[i], NULL, work, (void *)i);
+		pthread_create(&started[i], NULL, i % 2 ? be_of_autograd : work, (void *)i);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_create(&passing[i], NULL, pass_after_pass, &end);
 	for (unsigned i = 0; i < threads; i++)
 		pthread_join(started[i], NULL);
+	end = true;
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(passing[i], NULL);
 	if (gpuleak_step)
 		gpuleak_step();
 	for (unsigned i = 0; i < devices; i++)
