@@ -12,9 +12,9 @@
 #include "tracer/clock.h"
 #include "tracer/code_watch.h"
 #include "tracer/describe.h"
-#include "tracer/hash.h"
 #include "tracer/ledger.h"
 #include "tracer/mark.h"
+#include "tracer/optimizer_identity.h"
 #include "tracer/python_api.h"
 #include "tracer/python_collector.h"
 #include "tracer/stack.h"
@@ -63,16 +63,6 @@ static PyObject *put(PyObject *self, PyObject *args)
 	return python_api.none;
 }
 
-/*
- * Our exceptions end here.  But a signal's handler may run within our code: what it
- * raises to end the program (KeyboardInterrupt, SystemExit) stays set for the program.
- */
-static void clear_own_error(void)
-{
-	if (python_api.PyErr_Occurred() && python_api.PyErr_ExceptionMatches(*python_api.exception))
-		python_api.PyErr_Clear();
-}
-
 /* Calls a function of agent.py.  New reference or NULL. */
 static PyObject *call(const char *name, PyObject *first, PyObject *second)
 {
@@ -83,7 +73,7 @@ static PyObject *call(const char *name, PyObject *first, PyObject *second)
 		return NULL;
 	result = python_api.PyObject_CallFunctionObjArgs(function, first, second, NULL);
 	if (!result)
-		clear_own_error();
+		python_api_clear_own_error();
 	return result;
 }
 
@@ -102,48 +92,6 @@ static PyObject *pre_step(PyObject *self, PyObject *args)
 		steps_optimizer_begins();
 	python_api.Py_IncRef(python_api.none);
 	return python_api.none;
-}
-
-/* Of agent.py; its address where that can't be had. */
-static uint64_t number_of(PyObject *optimizer)
-{
-	PyObject *result = call("number", optimizer, NULL);
-	uint64_t number = result ? python_api.PyLong_AsUnsignedLongLong(result) : 0;
-
-	if (result)
-		python_api.Py_DecRef(result);
-	return number ? number : (uintptr_t)optimizer;
-}
-
-/*
- * A number for the optimizer and its first parameter.  Some wrappers step one optimizer
- * once for each of its groups, putting one group after the other in the place of all:
- * these are told apart.  Nothing is looked into beyond the optimizer's own lists; `*groups`
- * becomes the length of the first.
- */
-static uint64_t identity(PyObject *optimizer, long *groups)
-{
-	static const char *const names[] = {"param_groups", NULL, "params", NULL};
-	PyObject *at = optimizer;
-	uint64_t parameter;
-
-	python_api.Py_IncRef(at);
-	for (unsigned i = 0; at && i < sizeof(names) / sizeof(names[0]); i++) {
-		PyObject *next = i == 0	    ? python_api.PyObject_GetAttrString(at, names[i])
-				 : names[i] ? python_api.PyMapping_GetItemString(at, names[i])
-					    : python_api.PySequence_GetItem(at, 0);
-
-		python_api.Py_DecRef(at);
-		at = next;
-		if (i == 0 && at)
-			*groups = python_api.PySequence_Size(at);
-	}
-	parameter = (uintptr_t)at;
-	if (at)
-		python_api.Py_DecRef(at);
-	else
-		clear_own_error();
-	return hash_mix(number_of(optimizer), parameter);
 }
 
 /* The first optimizer, then what parameters others have, or itself once there are more groups. */
@@ -171,7 +119,7 @@ static PyObject *post_step(PyObject *self, PyObject *args)
 	if (!optimizer)
 		python_api.PyErr_Clear();
 	if (!hooks_off)
-		steps_optimizer_ends(optimizer ? identity(optimizer, &groups) : 1);
+		steps_optimizer_ends(optimizer ? optimizer_identity(optimizer, &groups) : 1);
 	if (optimizer && !hooks_off)
 		describe_optimizer(optimizer, groups);
 	if (python_api.PyErr_Occurred())
@@ -202,6 +150,14 @@ static struct python_method_def post_def = {"gpuleak_post_step", post_step, PYTH
 					    NULL};
 static struct python_method_def found_def = {"found", found, PYTHON_METH_VARARGS, NULL};
 
+static void open_identity(void)
+{
+	PyObject *entry = python_api.PyDict_GetItemString(globals, "entry");
+
+	if (entry)
+		optimizer_identity_open(entry);
+}
+
 /* Compile agent.py into a namespace of its own: nothing of it shows in the program's. */
 static bool load(void)
 {
@@ -218,9 +174,11 @@ static bool load(void)
 	if (code)
 		result = python_api.PyEval_EvalCode(code, globals, globals);
 	if (!result)
-		clear_own_error();
+		python_api_clear_own_error();
 	drop(code);
 	drop(result);
+	if (result)
+		open_identity();
 	return result && put_function;
 }
 
@@ -366,6 +324,7 @@ void agent_forget(void)
 	/* The hooks of a ready agent are inherited; a queued call or a thread at it is lost. */
 	if (atomic_load(&agent_state) < AGENT_READY)
 		atomic_store(&agent_state, AGENT_NONE);
+	optimizer_identity_forget();
 	memset(described, 0, sizeof(described));
 	descriptions = 0;
 }

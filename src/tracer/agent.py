@@ -47,17 +47,18 @@ def tell_off(put, why):
     put("optimizers_off", why)
 
 
-def number(optimizer):
-    """Tells optimizers apart, also such as are made one after the other at one address."""
-    entry = known.get(id(optimizer))
-    if entry and entry[0]() is optimizer:
-        return entry[1]
+def entry(optimizer):
+    """A weak reference to it, and a number that tells optimizers apart, also such as are made one
+    after the other at one address."""
+    found = known.get(id(optimizer))
+    if found and found[0]() is optimizer:
+        return found
     if len(known) >= KNOWN_MAX:
         for address in [a for a, (reference, _) in known.items() if reference() is None]:
             del known[address]
     numbers[0] += 1
-    known[id(optimizer)] = sys.modules["weakref"].ref(optimizer), numbers[0]
-    return numbers[0]
+    found = known[id(optimizer)] = sys.modules["weakref"].ref(optimizer), numbers[0]
+    return found
 
 
 def describe(put):

@@ -34,10 +34,11 @@ static const struct wanted {
 	F(PyCFunction_NewEx),
 	F(PyArg_ParseTuple),
 	F(PyTuple_GetItem),
-	F(PyObject_GetAttrString),
+	F(PyObject_GetAttr),
+	F(PyObject_GetItem),
+	F(PyUnicode_InternFromString),
 	F(PySequence_GetItem),
 	F(PySequence_Size),
-	F(PyMapping_GetItemString),
 	F(PyObject_IsTrue),
 	F(PyLong_AsUnsignedLongLong),
 	F(PyErr_Occurred),
@@ -68,6 +69,12 @@ bool python_api_find(void)
 		is_finalizing = (int (*)(void))native_find_anywhere("_Py_IsFinalizing");
 	found = python_api.none && python_api.exception && is_finalizing;
 	return found;
+}
+
+void python_api_clear_own_error(void)
+{
+	if (python_api.PyErr_Occurred() && python_api.PyErr_ExceptionMatches(*python_api.exception))
+		python_api.PyErr_Clear();
 }
 
 bool python_api_finalizing(void)

@@ -39,10 +39,11 @@ struct python_api {
 				       PyObject *module);
 	int (*PyArg_ParseTuple)(PyObject *args, const char *format, ...);
 	PyObject *(*PyTuple_GetItem)(PyObject *tuple, long index);
-	PyObject *(*PyObject_GetAttrString)(PyObject *object, const char *name);
+	PyObject *(*PyObject_GetAttr)(PyObject *object, PyObject *name);
+	PyObject *(*PyObject_GetItem)(PyObject *object, PyObject *key);
+	PyObject *(*PyUnicode_InternFromString)(const char *text);
 	PyObject *(*PySequence_GetItem)(PyObject *sequence, long index);
 	long (*PySequence_Size)(PyObject *sequence);
-	PyObject *(*PyMapping_GetItemString)(PyObject *mapping, const char *key);
 	int (*PyObject_IsTrue)(PyObject *object);
 	unsigned long long (*PyLong_AsUnsignedLongLong)(PyObject *object);
 	PyObject *(*PyErr_Occurred)(void); /* borrowed */
@@ -64,6 +65,12 @@ extern struct python_api python_api;
  * or another safe moment, never in an allocator's hook.
  */
 bool python_api_find(void);
+
+/*
+ * Our exceptions end here.  But a signal's handler may run within our code: what it
+ * raises to end the program (KeyboardInterrupt, SystemExit) stays set for the program.
+ */
+void python_api_clear_own_error(void);
 
 /* The interpreter is going down: nobody may ask for the GIL any more. */
 bool python_api_finalizing(void);
