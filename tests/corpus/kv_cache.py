@@ -5,7 +5,7 @@ The cache is made by the first generation, then kept as an attribute and written
 later one.
 """
 
-# expect: JUMP|PLATEAU
+# expect: JUMP
 # exit: 0
 # steps: 120
 # forbid: LEAK GROWING
@@ -28,7 +28,7 @@ class Attention(nn.Module):
     def generate(self, x, tokens):
         if self.cache is None:
             shape = (2, self.batch, self.longest, x.shape[-1])
-            self.cache = torch.zeros(shape, device=x.device)  # <- JUMP|PLATEAU first=11
+            self.cache = torch.zeros(shape, device=x.device)  # <- JUMP first=11
         for position in range(tokens):
             q, k, v = self.qkv(x).chunk(3, dim=-1)
             self.cache[0, :, position], self.cache[1, :, position] = k[:, 0], v[:, 0]

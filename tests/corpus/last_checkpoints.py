@@ -2,7 +2,7 @@
 foresee.
 """
 
-# expect: JUMP|PLATEAU|SAWTOOTH|NOISY|STABLE
+# expect: JUMP
 # exit: 0
 # steps: 300
 # forbid: LEAK GROWING

@@ -2,7 +2,7 @@
 but nothing is kept.
 """
 
-# expect: NOISY|STABLE|JUMP|WORKLOAD|SAWTOOTH
+# expect: STABLE
 # exit: 0
 # steps: 240
 # forbid: LEAK GROWING

@@ -2,7 +2,7 @@
 comes, then serves.
 """
 
-# expect: PLATEAU|JUMP|STABLE|NOISY
+# expect: PLATEAU
 # exit: 0
 # steps: 200
 # forbid: LEAK GROWING WORKLOAD

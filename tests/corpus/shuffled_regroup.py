@@ -2,7 +2,7 @@
 largest one.
 """
 
-# expect: NOISY|PLATEAU
+# expect: NOISY
 # exit: 0
 # steps: 300
 # forbid: LEAK GROWING

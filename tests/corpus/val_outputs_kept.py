@@ -2,7 +2,7 @@
 replaces them.
 """
 
-# expect: JUMP|PLATEAU|SAWTOOTH
+# expect: PLATEAU
 # exit: 0
 # steps: 200
 # forbid: LEAK GROWING

@@ -4,7 +4,7 @@ a workspace.
 PyTorch 2.15.0 frees it within the call; older versions keep it, once per thread and stream.
 """
 
-# expect: STABLE|JUMP|PLATEAU
+# expect: STABLE
 # exit: 0
 # steps: 100
 # forbid: LEAK GROWING
