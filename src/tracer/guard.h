@@ -10,7 +10,7 @@
 /* One place for all of it, and a cache line.  initial-exec: reading it never allocates. */
 struct tracer_thread {
 	unsigned depth;
-	unsigned in_optimizer; /* how deep within steps of optimizers; steps.c */
+	unsigned in_optimizer; /* steps of optimizers begun and not ended; optimizer_step.c */
 	bool of_autograd;      /* one of the engine's own threads; hook_autograd.c */
 	struct stack *stack;   /* memory for one; NULL: not taken yet; thread.c */
 };

@@ -7,8 +7,8 @@
 #include "tracer/hot.h"
 #include "tracer/ledger_peak.h"
 #include "tracer/native_loader.h"
+#include "tracer/optimizer_step.h"
 #include "tracer/python_collector.h"
-#include "tracer/steps.h"
 #include "tracer/trace_writer.h"
 
 #include "tracer/banned.h"
@@ -321,7 +321,7 @@ HOT_CODE void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64
 	ledger->allocs++;
 	set_reserved(ledger, now.reserved);
 	site = find_site(ledger, stack, GPULEAK_SOURCE_TORCH,
-			 steps_in_optimizer() ? GPULEAK_SITE_OPTIMIZER : 0u);
+			 optimizer_step_runs(stack) ? GPULEAK_SITE_OPTIMIZER : 0u);
 	site = add_torch_block(ledger, address, size, site);
 	write_event(ledger, GPULEAK_EVENT_ALLOC, address, (int64_t)size, site);
 	ledger_set_allocated(ledger, now.allocated);

@@ -155,6 +155,13 @@ bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct p
 	return true;
 }
 
+const void *python_frame_code(const struct python_stack *stack, unsigned i)
+{
+	if (i >= stack->depth || python_is_finalizing())
+		return NULL;
+	return code_of(stack->frame[i], python_runtime.offsets);
+}
+
 uint64_t python_frame_argument(const struct python_stack *stack, unsigned i)
 {
 	const struct python_offsets *offsets = python_runtime.offsets;

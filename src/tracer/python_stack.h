@@ -73,6 +73,9 @@ enum python_stack_state python_stack_walk(struct python_stack *stack);
  */
 bool python_frame_resolve(const struct python_stack *stack, unsigned i, struct python_frame *frame);
 
+/* The code object of frame `i`, only for comparing; NULL when it can't be read. */
+const void *python_frame_code(const struct python_stack *stack, unsigned i);
+
 /*
  * A number for the object that frame `i` has as its first argument, as long as the function
  * shares that variable with no function within it: only for comparing.  0: unknown.

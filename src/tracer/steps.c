@@ -9,6 +9,7 @@
 #include "tracer/graphs.h"
 #include "tracer/guard.h"
 #include "tracer/mark.h"
+#include "tracer/optimizer_step.h"
 #include "tracer/settings.h"
 #include "tracer/trace_writer.h"
 #include "tracer/tracer.h"
@@ -35,19 +36,14 @@ void steps_forget(void)
 	atomic_store(&explicit_steps, false);
 	atomic_store(&backwards, 0);
 	atomic_store(&passes, 0);
-	tracer_thread.in_optimizer = 0;
-}
-
-bool steps_in_optimizer(void)
-{
-	return tracer_thread.in_optimizer > 0;
+	optimizer_step_forget();
 }
 
 void steps_optimizer_begins(void)
 {
 	int saved = errno;
 
-	tracer_thread.in_optimizer++;
+	optimizer_step_begins();
 	if (!atomic_load(&explicit_steps))
 		mark_baseline_end();
 	errno = saved;
@@ -64,8 +60,7 @@ void steps_optimizer_ends(uint64_t optimizer)
 {
 	int saved = errno;
 
-	if (tracer_thread.in_optimizer > 0)
-		tracer_thread.in_optimizer--;
+	optimizer_step_ends();
 	if (!graphs_captured(optimizer))
 		optimizer_stepped(optimizer);
 	errno = saved;
@@ -82,7 +77,7 @@ void steps_optimizer_replayed(uint64_t optimizer)
 static bool backward_counts(void)
 {
 	return tracer_recording() && !settings.steps_given && mark_counts(MARK_RANK_BACKWARD) &&
-	       !tracer_thread.in_optimizer;
+	       !optimizer_step_runs(NULL);
 }
 
 static void count_backward(void)
@@ -132,7 +127,7 @@ __attribute__((noinline)) void steps_allocation(const struct stack *stack)
 	int saved = errno;
 	struct turns_turn turn;
 
-	if (!settings.steps_given && !tracer_thread.in_optimizer && turns_begin(stack, &turn)) {
+	if (!settings.steps_given && !optimizer_step_runs(stack) && turns_begin(stack, &turn)) {
 		if (turn.restart)
 			mark_restart(turn.clock);
 		mark_step_in_hook(turn.clock, turn.number);

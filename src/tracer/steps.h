@@ -39,9 +39,6 @@ void steps_allocation(const struct stack *stack);
 /* A block was freed, in an allocator's hook. */
 void steps_free(void);
 
-/* The calling thread is within an optimizer's step(). */
-bool steps_in_optimizer(void);
-
 /* In a child after fork. */
 void steps_forget(void);
 
