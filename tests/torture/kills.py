@@ -22,6 +22,7 @@ from torture import Failure, Setup, check_report, check_series, check_sums
 from trace import Trace
 
 TURNS = 150
+CLOCK_OPTIMIZER = 1  # of enum gpuleak_clock
 
 
 def wait_for_marks(pid: int, marks: int) -> None:
@@ -72,6 +73,8 @@ def check_kill(setup: Setup, path: Path, facts: list, noted: list) -> list:
     wrong = check_sums(trace) + check_report(setup, path) if marks else []
     if not len(noted) <= marks <= len(noted) + 1:
         wrong.append(f"{marks} marks, and the program noted {len(noted)}")
+    if marks and not noted and trace.state["clock"] != CLOCK_OPTIMIZER:
+        return wrong  # killed between the end of the first backward pass, a mark until then, and step()
     return wrong + check_series(trace, facts[:marks], killed=False)
 
 
