@@ -9,7 +9,7 @@ from pathlib import Path
 
 SKIP = 77
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_S = 100
+TIMEOUT_S = 250
 TORCHRUN = "-m torch.distributed.run --standalone --nproc-per-node".split()
 
 

@@ -15,7 +15,7 @@ from harness import Failure, arguments, setup_from, tail, test_main
 
 
 def tracer_path(setup) -> str:
-    done = subprocess.run([str(setup.gpuleak), "lib"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([str(setup.gpuleak), "lib"], capture_output=True, text=True, timeout=100)
     path = done.stdout.strip()
     if done.returncode or not Path(path).is_file():
         raise Failure(f"gpuleak lib exits {done.returncode} and says {path or done.stderr}")

@@ -49,7 +49,7 @@ def in_namespace(box, mounts, env={}, after="true"):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=30,
+        timeout=100,
     )
 
 

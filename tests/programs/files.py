@@ -95,7 +95,7 @@ def test_living_writer(box):
     replay(box, EVENTS)
     others = [name for name in box.traces() if name != "trace.bin"]
     expect_equal("the second's trace", others, [f"trace.{box.trace(others[0]).run['pid']}.bin"])
-    first.communicate("go\n", timeout=20)
+    first.communicate("go\n", timeout=100)
     expect_equal("the first exits", first.returncode, 0)
     expect_equal("its pid", box.trace().run["pid"], before)
     expect_equal("its marks", box.trace().committed, 6)
@@ -108,7 +108,7 @@ def test_many_at_once(box):
     (box.folder / "events.txt").write_text("\n".join(" ".join(map(str, e)) for e in EVENTS))
     started = [box.start(["replay", "events.txt"]) for _ in range(12)]
     for process in started:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=100)
         expect_equal("exit and stderr", (process.returncode, err), (0, ""))
     pids = {box.trace(name).run["pid"] for name in box.traces()}
     expect_equal("processes with a trace", pids, {process.pid for process in started})

@@ -9,7 +9,7 @@ foreach(name run signals)
   add_test(NAME launcher.${name}
     COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_${name}.py"
       "$<TARGET_FILE:gpuleak_launcher>" "$<TARGET_FILE:launcher_stand_in>")
-  set_tests_properties(launcher.${name} PROPERTIES LABELS launcher TIMEOUT 120)
+  set_tests_properties(launcher.${name} PROPERTIES LABELS launcher TIMEOUT 300)
 endforeach()
 
 # Options, variables, functions: the code, --help and the man pages name the same.
@@ -18,7 +18,7 @@ add_test(NAME launcher.help_agrees
     --source "${PROJECT_SOURCE_DIR}"
     --launcher "$<TARGET_FILE:gpuleak_launcher>"
     --report "${CMAKE_BINARY_DIR}/gpuleak-report")
-set_tests_properties(launcher.help_agrees PROPERTIES LABELS launcher TIMEOUT 60)
+set_tests_properties(launcher.help_agrees PROPERTIES LABELS launcher TIMEOUT 300)
 
 # The launcher with the real parts, on real PyTorch; 77 where that isn't there.
 set(launcher_python "")
@@ -33,14 +33,14 @@ foreach(name leak no_leak suppressions baseline program_that_fails program_that_
     COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/launcher_training.py"
       --build "${CMAKE_BINARY_DIR}" ${launcher_python} ${name})
   set_tests_properties(launcher.${name} PROPERTIES
-    LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
+    LABELS launcher TIMEOUT 300 SKIP_RETURN_CODE 77)
 endforeach()
 
 # README.md shows what the demo prints.
 add_test(NAME launcher.readme
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/readme_agrees.py"
     --build "${CMAKE_BINARY_DIR}" ${launcher_python})
-set_tests_properties(launcher.readme PROPERTIES LABELS launcher TIMEOUT 120 SKIP_RETURN_CODE 77)
+set_tests_properties(launcher.readme PROPERTIES LABELS launcher TIMEOUT 300 SKIP_RETURN_CODE 77)
 
 
 # docs/verdicts.md shows what the report says of each of its examples.

@@ -183,7 +183,7 @@ def one_report(box):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=20,
+        timeout=100,
     )
     expect(done.returncode in (0, 1, 2, 3), f"exit {done.returncode}: {done.stderr}")
     if done.returncode == 2:

@@ -16,7 +16,7 @@ from pathlib import Path
 from trace import Trace
 
 SKIP = 77
-TIMEOUT_S = 50
+TIMEOUT_S = 150
 
 
 class Skip(Exception):

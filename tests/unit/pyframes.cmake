@@ -72,12 +72,12 @@ foreach(interpreter IN LISTS interpreters)
     add_test(NAME unit.pyframes_${part}_${version} COMMAND "${interpreter}"
       "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_${part}.py" "$<TARGET_FILE:pyframes_hook>")
     set_tests_properties(unit.pyframes_${part}_${version} PROPERTIES
-      LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+      LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
   if(libpython MATCHES "\\.so" AND EXISTS "${libpython}")
     add_test(NAME unit.pyframes_embed_${version} COMMAND test_pyframes_embed "${libpython}")
     set_tests_properties(unit.pyframes_embed_${version} PROPERTIES
-      LABELS unit TIMEOUT 60 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONHOME=${home}")
+      LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONHOME=${home}")
   endif()
 endforeach()
 if(NOT seen)
