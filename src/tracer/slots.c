@@ -19,13 +19,17 @@
 
 #include "tracer/banned.h"
 
+#ifndef SLOTS_FINISH_MS /* a sanitizer's builds take longer */
+#define SLOTS_FINISH_MS 2000
+#endif
+
 static const uint64_t ms = 1000000;	       /* ns */
 static const uint64_t rest_min = 100 * ms;     /* between two writings */
 static const uint64_t rest_failed = 1000 * ms; /* after one that failed */
 static const uint64_t rest_max = 10000 * ms;
-static const uint64_t finish_max = 2000 * ms; /* to wait for the disk at the end */
-static const uint64_t fork_max = 200 * ms;    /* ... and before a fork */
-static const uint64_t leave_max = 200 * ms;   /* ... and before an end without a destructor */
+static const uint64_t finish_max = SLOTS_FINISH_MS * ms; /* to wait for the disk at the end */
+static const uint64_t fork_max = 200 * ms;		 /* ... and before a fork */
+static const uint64_t leave_max = 200 * ms; /* ... and before an end without a destructor */
 
 /* Guarded by its lock, but for what says otherwise.  The lock is never held on the disk. */
 static struct {

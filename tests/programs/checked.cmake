@@ -16,6 +16,7 @@ set_source_files_properties("${checked_agent}" PROPERTIES GENERATED TRUE)
 add_library(gpuleak_checked_tracer OBJECT ${checked_sources} "${checked_agent}")
 add_dependencies(gpuleak_checked_tracer gpuleak) # which makes agent_text.c
 target_link_libraries(gpuleak_checked_tracer PRIVATE gpuleak_build gpuleak_checked CUDA::headers)
+target_compile_definitions(gpuleak_checked_tracer PRIVATE SLOTS_FINISH_MS=30000)
 
 # gpuleak_checked_target(NAME source...): as target_NAME.
 function(gpuleak_checked_target name)
