@@ -77,12 +77,6 @@ static PyObject *call(const char *name, PyObject *first, PyObject *second)
 	return result;
 }
 
-static void drop(PyObject *object)
-{
-	if (object)
-		python_api.Py_DecRef(object);
-}
-
 /* pre_step(optimizer, args, kwargs), called by torch.optim */
 static PyObject *pre_step(PyObject *self, PyObject *args)
 {
@@ -104,9 +98,10 @@ static void describe_optimizer(PyObject *optimizer, long groups)
 		return;
 	described[descriptions % DESCRIBED].optimizer = optimizer;
 	described[descriptions % DESCRIBED].groups = groups;
-	drop(call(descriptions++ ? "parameters" : "describe_training", put_function, optimizer));
+	python_api_drop(
+		call(descriptions++ ? "parameters" : "describe_training", put_function, optimizer));
 	if (ledger_any_copied())
-		drop(call("in_use", put_function, optimizer));
+		python_api_drop(call("in_use", put_function, optimizer));
 }
 
 /* post_step(optimizer, args, kwargs), called by torch.optim */
@@ -175,8 +170,8 @@ static bool load(void)
 		result = python_api.PyEval_EvalCode(code, globals, globals);
 	if (!result)
 		python_api_clear_own_error();
-	drop(code);
-	drop(result);
+	python_api_drop(code);
+	python_api_drop(result);
 	if (result)
 		open_identity();
 	return result && put_function;
@@ -192,10 +187,10 @@ static bool register_steps(void)
 
 	hooks_off = there && python_api.PyObject_IsTrue(why) == 1;
 	if (hooks_off)
-		drop(call("tell_off", put_function, why));
-	drop(why);
-	drop(pre);
-	drop(post);
+		python_api_drop(call("tell_off", put_function, why));
+	python_api_drop(why);
+	python_api_drop(pre);
+	python_api_drop(post);
 	return there;
 }
 
@@ -203,8 +198,8 @@ static void find_collector(void)
 {
 	PyObject *function = python_api.PyCFunction_NewEx(&found_def, NULL, NULL);
 
-	drop(function ? call("collector", function, NULL) : NULL);
-	drop(function);
+	python_api_drop(function ? call("collector", function, NULL) : NULL);
+	python_api_drop(function);
 }
 
 /* False when another thread is at it or has done it. */
@@ -234,7 +229,7 @@ static void run(void)
 		return;
 	}
 	atomic_store(&agent_state, AGENT_READY);
-	drop(call("describe", put_function, NULL));
+	python_api_drop(call("describe", put_function, NULL));
 	find_collector();
 	if (trace.run)
 		__atomic_fetch_or(&trace.run->flags,
@@ -259,9 +254,9 @@ static bool run_guarded(void)
 	if (quiet) {
 		python_api.PyErr_Restore(type, value, traceback);
 	} else {
-		drop(type);
-		drop(value);
-		drop(traceback);
+		python_api_drop(type);
+		python_api_drop(value);
+		python_api_drop(traceback);
 	}
 	errno = saved;
 	return quiet;

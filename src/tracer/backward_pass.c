@@ -115,6 +115,7 @@ static uint32_t find_caller(const uintptr_t *frame)
 	if (!stack)
 		return 0;
 	stack_capture(stack, frame);
+	stack->caller = 0; /* a caller's own stack alone: what is added to another one has an end */
 	if (stack->kind != STACK_PYTHON)
 		return 0;
 	word = find_known(stack->hash, epoch);

@@ -40,12 +40,6 @@ void optimizer_identity_forget(void)
 	atomic_flag_clear(&busy);
 }
 
-static void drop(PyObject *object)
-{
-	if (object)
-		python_api.Py_DecRef(object);
-}
-
 /* What the weak reference leads to is the very object. */
 static bool refers_to(const struct recent *recent, const PyObject *optimizer)
 {
@@ -54,7 +48,7 @@ static bool refers_to(const struct recent *recent, const PyObject *optimizer)
 
 	if (!now)
 		python_api_clear_own_error();
-	drop(now);
+	python_api_drop(now);
 	return same;
 }
 
@@ -82,7 +76,7 @@ static void remember(const PyObject *optimizer, PyObject *reference, uint64_t nu
 	python_api.Py_IncRef(reference);
 	recents[next_recent++ % RECENT] = (struct recent){optimizer, reference, number};
 	atomic_flag_clear(&busy);
-	drop(before);
+	python_api_drop(before);
 }
 
 /* Of agent.py's table; 0 where that can't be had. */
@@ -97,7 +91,7 @@ static uint64_t ask(PyObject *optimizer)
 		remember(optimizer, reference, result);
 	else
 		python_api_clear_own_error();
-	drop(entry);
+	python_api_drop(entry);
 	return result;
 }
 
@@ -125,9 +119,9 @@ static PyObject *first_parameter(PyObject *optimizer, long *groups)
 		of_group = python_api.PyObject_GetItem(group, params);
 	if (of_group)
 		parameter = python_api.PySequence_GetItem(of_group, 0);
-	drop(all);
-	drop(group);
-	drop(of_group);
+	python_api_drop(all);
+	python_api_drop(group);
+	python_api_drop(of_group);
 	return parameter;
 }
 
@@ -135,8 +129,7 @@ uint64_t optimizer_identity(PyObject *optimizer, long *groups)
 {
 	PyObject *parameter = first_parameter(optimizer, groups);
 
-	if (!parameter)
-		python_api_clear_own_error();
-	drop(parameter);
+	python_api_clear_own_error(); /* also one beside a parameter: no error may stay set */
+	python_api_drop(parameter);
 	return hash_mix(number_of(optimizer), (uintptr_t)parameter);
 }

@@ -19,47 +19,48 @@ void optimizer_step_forget(void)
 	tracer_thread.in_optimizer = 0;
 }
 
-static const struct stack *capture(void)
+/* Where the thread is now; NULL where that can't be told. */
+static const struct python_stack *walk(void)
 {
 	struct stack *stack = thread_stack();
 
-	if (stack)
-		stack_capture(stack, __builtin_frame_address(0));
-	return stack;
+	if (!stack || python_stack_walk(&stack->python) != PYTHON_STACK_FRAMES || stack->python.cut)
+		return NULL;
+	return &stack->python;
 }
 
-static bool tells_frames(const struct stack *stack)
+/* Frames are told apart by where they lie, how deep, and what they run. */
+static bool is_begun(const struct python_stack *stack)
 {
-	return stack && stack->kind == STACK_PYTHON && !stack->python.cut;
+	uint32_t from_innermost = stack->depth - begun.depth;
+
+	return stack->depth >= begun.depth && stack->frame[from_innermost] == begun.frame &&
+	       python_frame_code(stack, from_innermost) == begun.code;
 }
 
-bool optimizer_step_stands(const struct stack *stack)
+static bool stands(const struct python_stack *stack)
 {
-	uint32_t from_innermost;
-
-	if (!stack)
-		stack = capture();
-	if (!begun.depth || !tells_frames(stack))
-		return true;
-	from_innermost = stack->python.depth - begun.depth;
-	if (stack->python.depth >= begun.depth &&
-	    stack->python.frame[from_innermost] == begun.frame &&
-	    python_frame_code(&stack->python, from_innermost) == begun.code)
+	if (!begun.depth || !stack || is_begun(stack))
 		return true;
 	tracer_thread.in_optimizer = 0;
 	return false;
 }
 
+bool optimizer_step_stands(const struct stack *stack)
+{
+	if (!stack)
+		return stands(walk());
+	return stands(stack->kind == STACK_PYTHON && !stack->python.cut ? &stack->python : NULL);
+}
+
 void optimizer_step_begins(void)
 {
-	const struct stack *stack = capture();
+	const struct python_stack *stack = walk();
 
-	if (!optimizer_step_runs(stack)) {
-		begun.depth = tells_frames(stack) ? stack->python.depth : 0;
-		if (begun.depth) {
-			begun.frame = stack->python.frame[0];
-			begun.code = python_frame_code(&stack->python, 0);
-		}
+	if (!tracer_thread.in_optimizer || !stands(stack)) {
+		begun.depth = stack ? stack->depth : 0;
+		begun.frame = stack ? stack->frame[0] : NULL;
+		begun.code = stack ? python_frame_code(stack, 0) : NULL;
 	}
 	tracer_thread.in_optimizer++;
 }

@@ -66,6 +66,13 @@ extern struct python_api python_api;
  */
 bool python_api_find(void);
 
+/* Gives a reference back; NULL: there is none. */
+static inline void python_api_drop(PyObject *object)
+{
+	if (object)
+		python_api.Py_DecRef(object);
+}
+
 /*
  * Our exceptions end here.  But a signal's handler may run within our code: what it
  * raises to end the program (KeyboardInterrupt, SystemExit) stays set for the program.

@@ -122,6 +122,7 @@ static void note_lead(const struct stack *stack)
 	trace_note(&note);
 }
 
+/* Seldom wanted: outside of the hook's piece of code. */
 __attribute__((noinline)) void steps_allocation(const struct stack *stack)
 {
 	int saved = errno;

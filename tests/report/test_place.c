@@ -201,21 +201,47 @@ static const struct finding *finding_of(const struct report *report, uint32_t si
 	return NULL;
 }
 
-/* Gradients that stay are put down to the line that called backward(), if there is one. */
-/* On the thread's own, or computed again under checkpointing. */
+static const struct build_pattern kept = {
+	.from = 1, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
+static const struct build_pattern in_passing = {.every = 1, .blocks = 1, .bytes = 512};
+
+/* Of 40 steps.  Release it and `build`. */
+static void judge(struct build *build, struct report *report)
+{
+	struct options options = {.all = true};
+	struct message why;
+
+	build_steps(build, 40);
+	write_trace(build);
+	EXPECT_U64(report_init(report, test_path(), &options, &why), 0);
+}
+
+/* The finding of the first site is on this line.  Releases `build`. */
+static void expect_line(struct build *build, const char *line)
+{
+	const struct finding *finding;
+	struct report report;
+
+	judge(build, &report);
+	finding = finding_of(&report, 0);
+	EXPECT(finding != NULL);
+	if (finding)
+		expect_frame(&report.snapshot, finding->place.where, line);
+	report_release(&report);
+	build_release(build);
+}
+
 #define NATIVE "!/x/libtorch_cuda.so:2:op|!/lib/libc.so.6:4:start_thread"
 #define AGAIN                                                                                     \
 	TORCH "nn/modules/linear.py:134:forward|" TORCH "utils/checkpoint.py:320:backward|" TORCH \
 	      "autograd/function.py:310:apply"
 
+/*
+ * Gradients that stay are put down to the line that called backward(), if there is one.
+ * On the thread's own, or computed again under checkpointing.
+ */
 static void autograd_has_the_line_of_backward(bool again, bool second_line)
 {
-	struct build_pattern kept = {
-		.from = 1, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
-	struct options options = {.all = true};
-	const struct finding *finding;
-	struct report report;
-	struct message why;
 	struct build build;
 
 	build_init(&build, LAYOUT_SIZE_MIN);
@@ -224,33 +250,18 @@ static void autograd_has_the_line_of_backward(bool again, bool second_line)
 	build_site(&build, 0,
 		   TORCH "autograd/__init__.py:354:backward|" TORCH
 			 "_tensor.py:625:backward|train.py:25:train|" MAIN,
-		   0, (struct build_pattern){.every = 1, .blocks = 1, .bytes = 512});
+		   0, in_passing);
 	if (second_line)
 		build_site(&build, 0, TORCH "_tensor.py:625:backward|train.py:77:other|" MAIN, 0,
-			   (struct build_pattern){.every = 1, .blocks = 1, .bytes = 512});
-	build_steps(&build, 40);
-	write_trace(&build);
-	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
-	finding = finding_of(&report, 0);
-	EXPECT(finding != NULL);
-	if (finding)
-		expect_frame(&report.snapshot, finding->place.where,
-			     !second_line ? "/home/me/project/train.py:25"
-			     : again	  ? TORCH "nn/modules/linear.py:134"
-					  : "/lib/libc.so.6+4");
-	report_release(&report);
-	build_release(&build);
+			   in_passing);
+	expect_line(&build, !second_line ? "/home/me/project/train.py:25"
+			    : again	 ? TORCH "nn/modules/linear.py:134"
+					 : "/lib/libc.so.6+4");
 }
 
 /* A library called backward() itself: another line that did has no part in it. */
 static void callers_are_not_replaced(void)
 {
-	struct build_pattern kept = {
-		.from = 1, .every = 1, .blocks = 1, .bytes = 512, .age = BUILD_KEPT};
-	struct options options = {.all = true};
-	const struct finding *finding;
-	struct report report;
-	struct message why;
 	struct build build;
 
 	build_init(&build, LAYOUT_SIZE_MIN);
@@ -259,17 +270,8 @@ static void callers_are_not_replaced(void)
 		   GPULEAK_SITE_BACKWARD, kept);
 	build_site(&build, 0, NATIVE, GPULEAK_SITE_BACKWARD, kept);
 	build_site(&build, 0, TORCH "_tensor.py:625:backward|train.py:77:other|" MAIN, 0,
-		   (struct build_pattern){.every = 1, .blocks = 1, .bytes = 512});
-	build_steps(&build, 40);
-	write_trace(&build);
-	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
-	finding = finding_of(&report, 0);
-	EXPECT(finding != NULL);
-	if (finding)
-		expect_frame(&report.snapshot, finding->place.where,
-			     PACKAGES "lightning/loops.py:7");
-	report_release(&report);
-	build_release(&build);
+		   in_passing);
+	expect_line(&build, PACKAGES "lightning/loops.py:7");
 }
 
 /* Two lines; the sites of each have its own.  What else the caller is doing says nothing of them.
@@ -278,9 +280,7 @@ static void autograd_has_its_own_callers(void)
 {
 	static const char *const owns[] = {NATIVE, AGAIN, NATIVE, AGAIN};
 	static const char *const lines[] = {"train.py:25:train_step", "train.py:77:eval_step"};
-	struct options options = {.all = true};
 	struct report report;
-	struct message why;
 	struct build build;
 
 	build_init(&build, LAYOUT_SIZE_MIN);
@@ -295,9 +295,7 @@ static void autograd_has_its_own_callers(void)
 			(struct build_pattern){
 				.from = 1 + i, .blocks = 1, .bytes = 4 << 20, .age = BUILD_KEPT});
 	}
-	build_steps(&build, 40);
-	write_trace(&build);
-	EXPECT_U64(report_init(&report, test_path(), &options, &why), 0);
+	judge(&build, &report);
 	for (uint32_t i = 0; i < 4; i++) {
 		const struct finding *finding = finding_of(&report, i);
 

@@ -1,4 +1,7 @@
-/* The block table against a plain array: random puts and takes, addresses that collide. */
+/*
+ * The block table against a plain array: random puts and takes, addresses that collide; half of
+ * them by the usual way first, as the hook does.
+ */
 #include "tracer/blocks.h"
 
 #include <stdlib.h>
@@ -12,6 +15,7 @@ enum {
 
 static struct block model[ADDRESSES]; /* address 0: not live */
 static struct block_table table;
+static unsigned usual_puts, usual_takes;
 
 /* Steps of 512 bytes, with a few far away: both neighbours and strangers. */
 static uint64_t address_of(unsigned i)
@@ -22,9 +26,12 @@ static uint64_t address_of(unsigned i)
 static void put(unsigned i, uint32_t step)
 {
 	struct block block = block_make(address_of(i), (uint64_t)i * 8 + step, i, step);
-	struct block replaced;
+	struct block replaced = {0};
 
-	EXPECT(blocks_put(&table, &block, &replaced));
+	if (rand() % 2 && blocks_put_usual(&table, block))
+		usual_puts++;
+	else
+		EXPECT(blocks_put(&table, &block, &replaced));
 	EXPECT_U64(replaced.address, model[i].address);
 	if (replaced.address)
 		EXPECT_U64(block_size(&replaced), block_size(&model[i]));
@@ -36,8 +43,10 @@ static void take(unsigned i)
 	struct block block = {0};
 	const struct block *found = blocks_find(&table, address_of(i));
 	bool there = found && found->address == address_of(i) && block_site(found) == i;
-	bool taken = blocks_take(&table, address_of(i), &block);
+	bool usual = rand() % 2 && blocks_take_usual(&table, address_of(i), &block);
+	bool taken = usual || blocks_take(&table, address_of(i), &block);
 
+	usual_takes += usual;
 	EXPECT_U64(there, taken);
 	EXPECT_U64(taken, model[i].address != 0);
 	if (taken) {
@@ -83,5 +92,6 @@ int main(void)
 	for (unsigned i = 0; i < ADDRESSES; i++)
 		take(i);
 	EXPECT_U64(table.count, 0);
+	EXPECT(usual_puts > EVENTS / 20 && usual_takes > EVENTS / 20);
 	return test_result();
 }
