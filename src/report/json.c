@@ -223,7 +223,7 @@ static struct json *device_object(struct report *report, const struct findings *
 	add_series(object, device->device);
 	json_add_oom(object, report, device);
 	json_add_tail(object, report, device);
-	if (verdict->label == VERDICT_FRAGMENTATION)
+	if (verdict->stranded)
 		json_add_fragmentation(object, report, device, false);
 	else
 		json_add_null(object, "fragmentation");

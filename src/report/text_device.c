@@ -189,7 +189,7 @@ void text_device(const struct terminal *terminal, struct report *report,
 	print_headline(terminal, report, device);
 	print_sizes(terminal, device);
 	print_curve(terminal, device);
-	if (device->verdict.label == VERDICT_FRAGMENTATION)
+	if (device->verdict.stranded)
 		text_segments(terminal, report, device, false);
 	text_oom(terminal, report, device);
 	if (options->peak)

@@ -239,10 +239,10 @@ struct verdict_device {
 	uint64_t full_at_step_low;
 	uint64_t full_at_step_high; /* 0: perhaps never */
 	double full_in_seconds;	    /* 0: unknown */
-	uint64_t named_bytes;	 /* JUMP, PLATEAU: of all such sites; SAWTOOTH, NOISY: the swing */
-	uint64_t stayed_bytes;	 /* of all JUMP and PLATEAU sites */
-	uint64_t threshold;	 /* bytes: from JUMP on, less doesn't name a device */
-	uint64_t stranded;	 /* FRAGMENTATION: bytes reserved above what the peak needs */
+	uint64_t named_bytes;  /* JUMP, PLATEAU: of all such sites; SAWTOOTH, NOISY: the swing */
+	uint64_t stayed_bytes; /* of all JUMP and PLATEAU sites */
+	uint64_t threshold;    /* bytes: from JUMP on, less doesn't name a device */
+	uint64_t stranded; /* FRAGMENTATION, WORKLOAD: bytes reserved above what the peak needs */
 	bool reaches_ceiling;	 /* SAWTOOTH: a tooth twice as high would hit the capacity */
 	uint32_t now;		 /* the last mark */
 	uint32_t oldest_age;	 /* steps, to which any block grew; alive ones of step 0 aside */

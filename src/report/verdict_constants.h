@@ -99,6 +99,7 @@
 #define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
 #define FRAGMENT_BYTES (32 << 20) /* bytes; ... and at least */
 #define FRAGMENT_LATE  0.15	  /* of that in the last quarter */
+#define FRAGMENT_GROWN 8	  /* by the growth of the peak: what a growing workload leaves */
 #define DEMAND_WARM_UP 0.05	  /* of the entries are left out */
 #define DEMAND_BLOCKS  16
 #define DEMAND_TAU     0.6

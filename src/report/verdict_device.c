@@ -147,15 +147,13 @@ static void collect(struct verdict_device *device, struct sums *sums,
 }
 
 /* Reserve that no peak explains, and that still grows. */
-static bool is_fragmented(struct verdict_device *device)
+static bool is_fragmented(const struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
 	double growth = timeline->stranded_last - timeline->stranded_first;
 
-	if (growth <= fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES))
-		return false;
-	device->stranded = (uint64_t)fmin(fmax(timeline->stranded_last, 0), 0x1p63);
-	return timeline->stranded_last - timeline->stranded_late > FRAGMENT_LATE * growth;
+	return growth > fmax(FRAGMENT_SHARE * (double)timeline->reserved, FRAGMENT_BYTES) &&
+	       timeline->stranded_last - timeline->stranded_late > FRAGMENT_LATE * growth;
 }
 
 /* Throughout, not in one leap. */
@@ -170,12 +168,16 @@ static bool demand_grows(const struct verdict_device *device)
 	       timeline->demand_last - timeline->demand_middle >= DEMAND_PART * growth;
 }
 
-/* Growing sizes leave gaps behind them; then the growth is what to tell. */
-static bool peak_grows_faster(const struct verdict_device *device)
+/*
+ * A workload that grows has no use for the segments that it has outgrown.  So much of the reserve
+ * is what it leaves behind; then its growth is what to tell.
+ */
+static bool is_outgrown(const struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
 
-	return timeline->peak_growth >= timeline->stranded_last - timeline->stranded_first;
+	return demand_grows(device) && timeline->stranded_last - timeline->stranded_first <=
+					       FRAGMENT_GROWN * timeline->peak_growth;
 }
 
 static bool demand_varies(const struct verdict_device *device)
@@ -187,7 +189,7 @@ static bool demand_varies(const struct verdict_device *device)
 }
 
 /* The gravest label that something stands for. */
-static enum verdict label_of(struct verdict_device *device, const struct sums *sums)
+static enum verdict label_of(const struct verdict_device *device, const struct sums *sums)
 {
 	double threshold = (double)device->threshold;
 
@@ -195,7 +197,7 @@ static enum verdict label_of(struct verdict_device *device, const struct sums *s
 		return VERDICT_LEAK;
 	if (device->counts[VERDICT_GROWING])
 		return VERDICT_GROWING;
-	if (is_fragmented(device) && !(demand_grows(device) && peak_grows_faster(device)))
+	if (is_fragmented(device) && !is_outgrown(device))
 		return VERDICT_FRAGMENTATION;
 	if (demand_grows(device) || sums->weight[VERDICT_WORKLOAD] > threshold)
 		return VERDICT_WORKLOAD;
@@ -265,6 +267,8 @@ static void name(struct verdict_device *device, const struct sums *sums,
 		device->named_bytes = (uint64_t)fmin(sums->weight[label], 0x1p63);
 	if (label == VERDICT_SAWTOOTH || label == VERDICT_NOISY)
 		device->named_bytes = (uint64_t)fmin(sums->heaviest_weight[label], 0x1p63);
+	if ((label == VERDICT_FRAGMENTATION || label == VERDICT_WORKLOAD) && is_fragmented(device))
+		device->stranded = (uint64_t)fmin(fmax(device->timeline.stranded_last, 0), 0x1p63);
 	if (label == VERDICT_SAWTOOTH && input->capacity)
 		device->reaches_ceiling = add_u64(add_u64(input->peak, input->others),
 						  device->named_bytes) > input->capacity;

@@ -365,6 +365,11 @@ static void add_workload(struct text *text, const struct verdict_device *device)
 	add(text, " to ");
 	add_size(text, timeline->demand_last);
 	add(text, "; it is given back in each step");
+	if (!device->stranded)
+		return;
+	add(text, ", but ");
+	add_size(text, (double)device->stranded);
+	add(text, " stay reserved above what the peak needs");
 }
 
 static void add_largest(struct text *text, const struct verdict_device *device)

@@ -2,7 +2,7 @@
 back to the same floor.
 """
 
-# expect: WORKLOAD|FRAGMENTATION
+# expect: WORKLOAD
 # exit: 0
 # steps: 250
 # forbid: LEAK GROWING

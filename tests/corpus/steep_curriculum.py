@@ -2,7 +2,7 @@
 It is held until the next one is there, and grows by more than the rest of a step does.
 """
 
-# expect: FRAGMENTATION
+# expect: WORKLOAD
 # exit: 0
 # steps: 200
 # forbid: LEAK GROWING

@@ -213,6 +213,42 @@ static void timelines(void)
 	EXPECT(timeline.demand_growth == 1 && timeline.peak == 0);
 }
 
+/* A workload that grows leaves outgrown segments behind it; more than that is fragmentation. */
+static void outgrown(void)
+{
+	static const struct {
+		double demand_more, reserved_more;
+		enum verdict label;
+		bool stranded;
+	} rows[] = {
+		{1e6, 1e6, VERDICT_WORKLOAD, false},
+		{1e6, 5e6, VERDICT_WORKLOAD, true},
+		{1e6, 8.5e6, VERDICT_WORKLOAD, true},
+		{1e6, 10e6, VERDICT_FRAGMENTATION, true},
+		{1e4, 0.08e6, VERDICT_STABLE, false},
+		{1e4, 1e6, VERDICT_FRAGMENTATION, true},
+		{-0.2e6, 1e6, VERDICT_FRAGMENTATION, true},
+	};
+	struct verdict_timeline timeline;
+	struct verdict_device device;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		timeline = series(1e8, rows[i].demand_more, rows[i].reserved_more);
+		device = judged(0, STEPS, &timeline, 0);
+		EXPECT_LABEL(device, rows[i].label);
+		EXPECT(!!device.stranded == rows[i].stranded);
+	}
+	timeline = series(1e8, 1e6, 5e6);
+	device = judged(0, STEPS, &timeline, 0);
+	expect_sentence(&device, "what a step needs rose from 137 MiB to 454 MiB; it is given back "
+				 "in each step, but 3.26 GiB stay reserved above what the peak "
+				 "needs");
+	timeline = series(1e8, 1e6, 1e6);
+	device = judged(0, STEPS, &timeline, 0);
+	expect_sentence(&device, "what a step needs rose from 137 MiB to 454 MiB; it is given back "
+				 "in each step");
+}
+
 /* One leap of the demand is no growing workload. */
 static void leap_of_demand(void)
 {
@@ -265,6 +301,7 @@ int main(void)
 	forecast();
 	pools();
 	timelines();
+	outgrown();
 	leap_of_demand();
 	names();
 	numbers();
