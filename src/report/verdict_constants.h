@@ -11,6 +11,8 @@
 #define ROUNDS_MANY	 20 /* ... and their births, of a site that gives nothing back, came early */
 #define ROUNDS_GROWING	 3  /* evenly spaced rounds kept: GROWING */
 #define ROUNDS_SPARSE	 12   /* rounds that stopped: a list of jumps up to here, else PLATEAU */
+#define ROUNDS_FILLED	 4    /* rounds, all of them early: something that filled ... */
+#define FILLED_EARLY	 0.25 /* ... in this part of the run */
 #define GAP_SPREAD	 0.35 /* coefficient of variation of the gaps: below, evenly spaced */
 #define SIZE_SPREAD	 2.0  /* even rounds differ in bytes by at most this factor */
 #define SPAN_MIN	 20   /* steps a leak must have been going on */

@@ -355,6 +355,23 @@ static bool is_renewed(const struct facts *facts)
 	       levels->buckets[bucket - 1].min_blocks >= facts->version->live_blocks;
 }
 
+static void decide_stopped(struct verdict_site *site, const struct facts *facts)
+{
+	const struct birth_range *last = &facts->rounds.ranges[facts->rounds.count - 1];
+
+	decide(site, VERDICT_PLATEAU, VERDICT_REASON_STOPPED);
+	site->since = every_round_known(facts) ? site->last_step : step_of(last->hi);
+}
+
+/* Some births early in the run, and none since: a cache that has met all its keys. */
+static bool filled_early(const struct facts *facts)
+{
+	const struct births *births = &facts->births;
+
+	return facts->rounds.count >= ROUNDS_FILLED &&
+	       (double)births->ranges[births->count - 1].hi <= FILLED_EARLY * (double)facts->now;
+}
+
 /* Fewer rounds than a leak needs. */
 static void judge_few(struct verdict_site *site, const struct facts *facts)
 {
@@ -366,6 +383,8 @@ static void judge_few(struct verdict_site *site, const struct facts *facts)
 	    !rounds_ended(rounds))
 		decide_growing(site, facts, VERDICT_REASON_EVEN,
 			       (ROUNDS_LEAK - rounds->count) * rounds->mean_gap);
+	else if (filled_early(facts))
+		decide_stopped(site, facts);
 	else
 		decide_jump(site, facts);
 	if (site->reason == VERDICT_REASON_ONCE && is_renewed(facts))
@@ -377,13 +396,10 @@ static void judge_ended(struct verdict_site *site, const struct facts *facts)
 {
 	const struct rounds *rounds = &facts->rounds;
 
-	if (rounds->exact && rounds->count <= ROUNDS_SPARSE && rounds->mean_gap > 1) {
+	decide_stopped(site, facts);
+	if (rounds->exact && rounds->count <= ROUNDS_SPARSE && rounds->mean_gap > 1 &&
+	    !filled_early(facts))
 		decide_jump(site, facts);
-	} else {
-		decide(site, VERDICT_PLATEAU, VERDICT_REASON_STOPPED);
-	}
-	site->since = every_round_known(facts) ? site->last_step
-					       : step_of(rounds->ranges[rounds->count - 1].hi);
 }
 
 /* Steps that a leak must have been going on in a run of `now` steps. */

@@ -2,7 +2,7 @@
 longer.
 """
 
-# expect: STABLE|NOISY|PLATEAU|JUMP
+# expect: STABLE
 # exit: 0
 # steps: 200
 # forbid: LEAK GROWING

@@ -2,7 +2,7 @@
 second ever less. One line's memory grows at every step, the GPU's doesn't.
 """
 
-# expect: WORKLOAD|STABLE|NOISY
+# expect: WORKLOAD
 # exit: 0
 # steps: 150
 # forbid: LEAK GROWING

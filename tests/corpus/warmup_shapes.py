@@ -2,7 +2,7 @@
 cached for each.
 """
 
-# expect: PLATEAU|JUMP
+# expect: PLATEAU
 # exit: 0
 # steps: 200
 # forbid: LEAK GROWING
