@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from forked import Runs
 from harness import Failure, arguments, setup_from, tail, test_main
 
 MEMORY = "1G"
@@ -68,9 +69,9 @@ def train(bytes_kept, steps: int) -> None:
         opt.step()
 
 
-def run(setup, folder: Path, name: str, steps: int, **how):
-    command = setup.run_command([Path(__file__).resolve(), "--train", name, steps], memory=MEMORY, **how)
-    return setup.execute(command, folder / "trace.bin")
+def run(runs, folder: Path, name: str, steps: int, **how):
+    words = [Path(__file__).resolve(), "--train", name, steps]
+    return runs.execute(words, folder / "trace.bin", memory=MEMORY, **how)
 
 
 def last_step(done) -> int:
@@ -80,8 +81,8 @@ def last_step(done) -> int:
     return steps[-1]
 
 
-def check(setup, folder: Path, kept, seen: int, forecast: bool) -> list:
-    done = run(setup, folder, kept.__name__, seen)
+def check(setup, runs, folder: Path, kept, seen: int, forecast: bool) -> list:
+    done = run(runs, folder, kept.__name__, seen)
     device = setup.read(folder / "trace.bin")[0]["devices"][0]
     (folder / "trace.bin").unlink()
     said, between = device["full_at_step"], device["full_at_step_range"]
@@ -90,7 +91,7 @@ def check(setup, folder: Path, kept, seen: int, forecast: bool) -> list:
         return [] if said is None and between is None else [f"{what}: no forecast; got {said}"]
     if said is None or device["full_in_seconds"] is None:
         return [f"{what}: a forecast; got {said} in {device['full_in_seconds']}\n{tail(done.stdout)}"]
-    full = last_step(run(setup, folder, kept.__name__, 10000, trace=False))
+    full = last_step(run(runs, folder, kept.__name__, 10000, trace=False))
     print(f"{what}: full at {full}, forecast {said} {between}")
     wrong = []
     if not between[0] <= full <= (between[1] or full):
@@ -110,8 +111,8 @@ def check(setup, folder: Path, kept, seen: int, forecast: bool) -> list:
 def main() -> None:
     options = arguments(__doc__).parse_args()
     setup = setup_from(options)
-    with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
-        wrong = [text for case in CASES for text in check(setup, Path(folder), *case)]
+    with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder, Runs(setup) as runs:
+        wrong = [text for case in CASES for text in check(setup, runs, Path(folder), *case)]
     if wrong:
         raise Failure("\n".join(wrong))
 

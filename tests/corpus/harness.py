@@ -97,6 +97,18 @@ def setup_from(options: argparse.Namespace) -> Setup:
     return Setup(build, python.absolute(), not options.gpu)
 
 
+def each_program(programs: list, test) -> None:
+    """test(program) of all of them, also after a failure."""
+    failures = []
+    for program in programs:
+        try:
+            test(program.resolve())
+        except Failure as reason:
+            failures.append(str(reason))
+    if failures:
+        raise Failure("\n".join(failures))
+
+
 def tail(text: str, lines: int = 15) -> str:
     return "\n".join("    | " + line for line in text.strip().splitlines()[-lines:])
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What --peak says is what PyTorch's own history of its memory says, line by line.
 
-    peaks.py [--build FOLDER] [--python PYTHON] PROGRAM
+    peaks.py [--build FOLDER] [--python PYTHON] PROGRAM...
 
 The program runs under the tracer with PyTorch's recorder on; at its end the recorder's events are
 replayed up to the moment when most was allocated. What each line of the program held then must be
@@ -21,7 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from expectation import read_expectation
-from harness import Failure, arguments, setup_from, tail, test_main
+from forked import Runs
+from harness import Failure, arguments, each_program, setup_from, tail, test_main
 from truth import program_line
 
 TARGET = "GPULEAK_PEAKS_FILE"
@@ -75,18 +76,12 @@ def together(lines: Counter, backward: set) -> Counter:
     return result
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("program", type=Path)
-    options = parser.parse_args()
-    if TARGET in os.environ:
-        inside(str(options.program), os.environ[TARGET])
-        return
-    setup, want = setup_from(options), read_expectation(options.program.resolve())
+def check(setup, runs, program: Path) -> None:
+    want = read_expectation(program)
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
         trace, target = Path(folder) / "trace.bin", Path(folder) / "account.json"
-        command = setup.run_command([Path(__file__).resolve(), want.path], **want.machine)
-        done = setup.execute(command, trace, {TARGET: str(target)})
+        words = [Path(__file__).resolve(), want.path]
+        done = runs.execute(words, trace, {TARGET: str(target)}, **want.machine)
         if not target.exists():
             raise Failure(f"{want.path.name}: exits {done.returncode}\n{tail(done.stderr)}")
         found = json.loads(target.read_text())
@@ -104,6 +99,18 @@ def main() -> None:
     if wrong:
         raise Failure(f"{want.path.name}, step {peak['step']}:\n  " + "\n  ".join(wrong))
     print(f"{want.path.name}: {peak['bytes']} bytes in step {peak['step']}, {len(wanted)} lines agree")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("program", type=Path, nargs="+")
+    options = parser.parse_args()
+    if TARGET in os.environ:
+        inside(str(options.program[0]), os.environ[TARGET])
+        return
+    setup = setup_from(options)
+    with Runs(setup) as runs:
+        each_program(options.program, lambda program: check(setup, runs, program))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from expectation import read_expectation
-from harness import Failure, arguments, setup_from, tail, test_main
+from forked import Runs
+from harness import Failure, arguments, each_program, setup_from, tail, test_main
 from run import near
 
 HOW = "GPULEAK_RECOUNTED"
@@ -52,12 +53,12 @@ def inside(program: str, how: str) -> None:
     runpy.run_path(program, run_name="__main__")
 
 
-def judge(setup, want, folder: Path, how: str) -> dict:
+def judge(setup, runs, want, folder: Path, how: str) -> dict:
     """The report of a run."""
     trace = folder / "trace.bin"
-    command = setup.run_command([Path(__file__).resolve(), want.path], **want.machine)
-    done = setup.execute(command, trace, {HOW: how})
-    if done.returncode not in (0, 101) or not trace.exists():
+    words = [Path(__file__).resolve(), want.path]
+    done = runs.execute(words, trace, {HOW: how}, **want.machine)
+    if done.returncode or not trace.exists():
         raise Failure(f"{want.path.name}, {how}: exits {done.returncode}\n{tail(done.stderr)}")
     report, _ = setup.read(trace)
     trace.unlink()
@@ -97,21 +98,15 @@ def check_marks(how: str, want, other: dict, usual: dict) -> list:
     return wrong
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("program", type=Path)
-    options = parser.parse_args()
-    if HOW in os.environ:
-        inside(str(options.program), os.environ[HOW])
-        return
-    setup, want = setup_from(options), read_expectation(options.program.resolve())
+def check(setup, runs, program: Path) -> None:
+    want = read_expectation(program)
     calls = want.steps * want.optimizers
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
         folder = Path(scratch)
-        usual = judge(setup, want, folder, "usual")
-        half = judge(setup, want, folder, f"cut {calls // 2}")
-        most = judge(setup, want, folder, f"cut {calls - calls // 4}")
-        twice, every_second = (judge(setup, want, folder, how) for how in ("twice", "half"))
+        cuts = [f"cut {calls // 2}", f"cut {calls - calls // 4}"]
+        usual, half, most, twice, every_second = (
+            judge(setup, runs, want, folder, how) for how in ("usual", *cuts, "twice", "half")
+        )
     wrong = check_cut("at half", half, usual) + check_cut("at half", half, most)
     wrong += check_cut("at three quarters", most, usual)
     wrong += check_marks("twice", want, twice, usual) + check_marks("half", want, every_second, usual)
@@ -121,6 +116,18 @@ def main() -> None:
     if wrong:
         raise Failure(f"{want.path.name}: {said}\n  " + "\n  ".join(wrong))
     print(f"{want.path.name}: half, three quarters, whole, two marks a step, every second: {said}")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("program", type=Path, nargs="+")
+    options = parser.parse_args()
+    if HOW in os.environ:
+        inside(str(options.program[0]), os.environ[HOW])
+        return
+    setup = setup_from(options)
+    with Runs(setup) as runs:
+        each_program(options.program, lambda program: check(setup, runs, program))
 
 
 if __name__ == "__main__":

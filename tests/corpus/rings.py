@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 
 from expectation import read_headers
-from harness import Failure, arguments, setup_from, tail, test_main
+from forked import Runs
+from harness import Failure, arguments, each_program, setup_from, tail, test_main
 
 MIB = 1 << 20
 STATISTICS = 8 * MIB
@@ -49,15 +50,16 @@ def scratch(bytes_needed: int) -> str:
     return tempfile.gettempdir()
 
 
-def run(setup, program: Path, ring: int) -> tuple:
+def settings(ring: int) -> dict:
+    return {"GPULEAK_RING": str(ring), "GPULEAK_SIZE": str(STATISTICS + ring)}
+
+
+def run(setup, runs, program: Path, ring: int) -> tuple:
     headers = read_headers(program)
-    with tempfile.TemporaryDirectory(prefix="gpuleak-", dir=scratch(ring)) as folder:
+    with tempfile.TemporaryDirectory(prefix="gpuleak-", dir=runs.parent) as folder:
         out = Path(folder) / "trace.bin"
-        sizes = {"GPULEAK_RING": str(ring), "GPULEAK_SIZE": str(STATISTICS + ring)}
-        command = setup.run_command(
-            [program], memory=headers.get("memory"), devices=headers.get("devices")
-        )
-        done = setup.execute(command, out, sizes)
+        machine = {name: headers.get(name) for name in ("memory", "devices")}
+        done = runs.execute([program], out, **machine)
         if not out.exists():
             raise Failure(f"no trace; exit {done.returncode}\n{tail(done.stderr)}")
         report, code = setup.read(out, "--all")
@@ -71,26 +73,27 @@ def main() -> None:
     parser.add_argument("--small", type=float, default=1 / 16, help="MiB of the small ring (default: 1/16)")
     large = 1024 if os.environ.get("GPULEAK_TEST_LONG") == "true" else 128
     parser.add_argument("--large", type=int, default=large, help="MiB of the large one")
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=Path, nargs="+")
     options = parser.parse_args()
+    setup, sizes = setup_from(options), [int(options.small * MIB), options.large * MIB]
 
-    def test():
-        setup = setup_from(options)
-        program = options.program.resolve()
-        small, small_code = run(setup, program, int(options.small * MIB))
-        large, large_code = run(setup, program, options.large * MIB)
+    def check(program: Path) -> None:
+        small, small_code = run(setup, with_small, program, sizes[0])
+        large, large_code = run(setup, with_large, program, sizes[1])
         events, kept = large["trace"]["events"], small["trace"]["events_kept"]
         if kept >= events:
-            raise Failure(f"the small ring kept all {events} events: nothing was tested")
+            raise Failure(f"{program.name}: the small ring kept all {events} events: nothing was tested")
         wrong = differences(comparable(small), comparable(large))
         if small_code != large_code:
             wrong.append(f"exit codes {small_code} and {large_code}")
         if wrong:
-            raise Failure("\n".join([f"{len(wrong)} differences", *wrong[:10]]))
+            raise Failure("\n".join([f"{program.name}: {len(wrong)} differences", *wrong[:10]]))
         print(f"{program.name}: {large['verdict']}, the same with {kept} of {events} events")
 
-    test_main(test)
+    with_small, with_large = (Runs(setup, settings(size), scratch(size)) for size in sizes)
+    with with_small, with_large:
+        each_program(options.program, check)
 
 
 if __name__ == "__main__":
-    main()
+    test_main(main)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a corpus program under the tracer and compares the report with what the program's
+"""Runs corpus programs under the tracer and compares the reports with what the programs'
 comments say.
 
 Exit 0: as expected. 1: not. 77: PyTorch or the built programs are not there.
@@ -8,10 +8,11 @@ Exit 0: as expected. 1: not. 77: PyTorch or the built programs are not there.
 import json
 import tempfile
 from pathlib import Path
+from typing import Optional
 
 from expectation import ALARMS, Expectation, Marker, read_expectation
-from harness import Failure, Setup, Skip, arguments, setup_from, tail, test_main
-
+from forked import Runs
+from harness import Failure, Setup, Skip, arguments, each_program, setup_from, tail, test_main
 
 
 def near(got, want: float, share: float = 0.02) -> bool:
@@ -209,16 +210,18 @@ def check_gate(setup: Setup, trace: Path, want: Expectation) -> list:
     return [] if code == 1 else [f"exit code 1 with --fail-on {want.gate}; got {code}"]
 
 
-def run_traced(setup: Setup, want: Expectation, folder: Path) -> tuple:
-    """Exit code of `gpuleak run`, gpuleak-report's JSON and its exit code."""
+def run_traced(setup: Setup, want: Expectation, folder: Path, runs: Optional[Runs] = None) -> tuple:
+    """Exit code of `gpuleak run`, or of a forked run; gpuleak-report's JSON and its exit code."""
     folder.mkdir(parents=True, exist_ok=True)
     out = folder / f"{want.path.stem}.bin"
     traces = [out]
     if want.ranks:
         traces = [folder / f"{want.path.stem}.rank{rank}.bin" for rank in range(want.ranks)]
         out = folder / f"{want.path.stem}.rank%r.bin"
-    command = setup.run_command([want.path], **want.machine)
-    done = setup.execute(command, out)
+    if runs:
+        done = runs.execute([want.path], out, **want.machine)
+    else:
+        done = setup.execute(setup.run_command([want.path], **want.machine), out)
     if done.returncode not in (0, 101, 103):
         raise Failure(
             f"{want.path.name} exits {done.returncode}\n{tail(done.stdout + done.stderr)}"
@@ -242,37 +245,48 @@ def check_all(report: dict, code: int, want: Expectation) -> list:
     return wrong
 
 
+def check_program(setup: Setup, want: Expectation, folder: Path, runs: Optional[Runs]) -> str:
+    """The verdict, which is as expected."""
+    ran, report, code = run_traced(setup, want, folder, runs)
+    trace = folder / f"{want.path.stem}.bin"
+    wrong = check_rule(setup, trace, want) if want.rule else []
+    wrong += check_gate(setup, trace, want) if want.gate else []
+    (folder / f"{want.path.stem}.json").write_text(json.dumps(report, indent=1))
+    wrong += check_all(report, code, want)
+    run_exit = want.exit + 100 if want.exit and not runs else 0
+    if ran != run_exit:
+        wrong.append(f"exit code {run_exit}; got {ran}")
+    if wrong:
+        raise Failure(f"{want.path.name}: expected\n  " + "\n  ".join(wrong))
+    return report["verdict"]
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument(
         "--keep", type=Path, help="folder for the trace and its JSON (default: a temporary one)"
     )
     parser.add_argument("--torch", help="the PyTorch version in use, when it isn't 2.15.0")
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=Path, nargs="+", help="several are forked from one Python")
     options = parser.parse_args()
 
-    want = read_expectation(options.program.resolve())
-    if want.version and not (options.torch or "2.15.0").startswith(want.version):
-        raise Skip(f"holds for PyTorch {want.version} only")
-    if options.gpu and (want.memory or want.devices):
+    wants = [read_expectation(program.resolve()) for program in options.program]
+    version = options.torch or "2.15.0"
+    wants = [want for want in wants if not want.version or version.startswith(want.version)]
+    if not wants:
+        raise Skip("holds for another PyTorch only")
+    if options.gpu and any(want.memory or want.devices for want in wants):
         raise Skip("needs the simulated GPU")
     setup = setup_from(options)
-    with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch, Runs(setup) as runs:
         folder = (options.keep or Path(scratch)).resolve()
-        ran, report, code = run_traced(setup, want, folder)
-        trace = folder / f"{want.path.stem}.bin"
-        wrong = check_rule(setup, trace, want) if want.rule else []
-        wrong += check_gate(setup, trace, want) if want.gate else []
-        if options.keep:
-            (folder / f"{want.path.stem}.json").write_text(json.dumps(report, indent=1))
+        forked = runs if len(options.program) > 1 else None
 
-    wrong += check_all(report, code, want)
-    run_exit = want.exit + 100 if want.exit else 0
-    if ran != run_exit:
-        wrong.append(f"exit code of gpuleak run {run_exit}; got {ran}")
-    if wrong:
-        raise Failure(f"{want.path.name}: expected\n  " + "\n  ".join(wrong))
-    print(f"{want.path.name}: {report['verdict']}, as expected")
+        def test(program: Path) -> None:
+            verdict = check_program(setup, read_expectation(program), folder, forked)
+            print(f"{program.name}: {verdict}, as expected", flush=True)
+
+        each_program([want.path for want in wants], test)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from expectation import read_headers
-from harness import Failure, arguments, setup_from, tail, test_main
+from forked import Runs
+from harness import Failure, arguments, each_program, setup_from, tail, test_main
 
 ASKED = "GPULEAK_TOTALS_FILE"
 
@@ -82,26 +83,19 @@ def compare(report: dict, asked: list) -> list:
     return wrong
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("program", type=Path)
-    options = parser.parse_args()
-    if ASKED in os.environ:
-        ask_while_running(str(options.program), os.environ[ASKED])
-        return
-    setup = setup_from(options)
-    program = options.program.resolve()
+def check(setup, runs, program: Path) -> None:
     headers = read_headers(program)
 
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
         trace, target = Path(scratch) / "trace.bin", Path(scratch) / "asked.json"
-        command = setup.run_command(
+        done = runs.execute(
             [Path(__file__).resolve(), program],
+            trace,
+            {ASKED: str(target)},
             memory=headers.get("memory"),
             devices=headers.get("devices"),
         )
-        done = setup.execute(command, trace, env={ASKED: str(target)})
-        if done.returncode not in (0, 101, 103) or not target.exists():
+        if done.returncode or not target.exists():
             raise Failure(
                 f"{program.name} exits {done.returncode}\n{tail(done.stdout + done.stderr)}"
             )
@@ -114,6 +108,18 @@ def main() -> None:
         raise Failure(f"{program.name}:\n  " + "\n  ".join(wrong))
     devices = len(report["devices"])
     print(f"{program.name}: {len(asked)} marks on {devices} device(s), the same as PyTorch's")
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("program", type=Path, nargs="+")
+    options = parser.parse_args()
+    if ASKED in os.environ:
+        ask_while_running(str(options.program[0]), os.environ[ASKED])
+        return
+    setup = setup_from(options)
+    with Runs(setup) as runs:
+        each_program(options.program, lambda program: check(setup, runs, program))
 
 
 if __name__ == "__main__":
