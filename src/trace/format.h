@@ -253,7 +253,7 @@ struct gpuleak_site_version {
 	uint32_t max_age;    /* steps, of a block that was freed */
 	uint32_t rounds;     /* steps that left something alive at their own mark */
 	uint32_t evidence; /* item of the evidence section, from 1; 0: holds nothing across marks */
-	uint32_t filled; /* blocks copied to from the host in their first step, step 0 aside; 1.2 */
+	uint32_t filled; /* blocks copied to from the host in their first step, not 0 alone; 1.2 */
 };
 _Static_assert(sizeof(struct gpuleak_site_version) == 80, "on-disk size");
 

@@ -2,7 +2,7 @@
  * Calls that show what a block is for: a copy from the host to an address where one
  * begins, or from there to another one, and what cuBLAS is given to work in.  PyTorch sets the
  * latter before each multiplication, most times to the same address: that is looked at again only
- * at a peak.
+ * in another step, since it may be another block there, and at a peak.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -51,11 +51,18 @@ static void note_copy(const void *to, const void *from, size_t size)
 		ledger_copied(ledger, (uintptr_t)from, (uintptr_t)to, size);
 }
 
-static bool at_peak(void)
+/* Of the thread: what is set again in the same step needs no second look. */
+static bool is_set_again(const void *workspace)
 {
+	static _Thread_local const void *last __attribute__((tls_model("initial-exec")));
+	static _Thread_local uint32_t last_step __attribute__((tls_model("initial-exec")));
 	const struct ledger *ledger = ledger_if_used((unsigned)thread_device);
+	uint32_t step = ledger ? ledger_step(ledger) : 0;
+	bool again = workspace == last && step == last_step;
 
-	return ledger && ledger_at_peak(ledger);
+	last = workspace;
+	last_step = step;
+	return again && !(ledger && ledger_at_peak(ledger));
 }
 
 EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
@@ -78,15 +85,12 @@ EXPORT cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size,
 
 EXPORT int cublasSetWorkspace_v2(void *handle, void *workspace, size_t size)
 {
-	static _Thread_local void *last __attribute__((tls_model("initial-exec")));
 	int (*real)(void *, void *, size_t) = real_find_often(REAL_cublasSetWorkspace_v2);
 
 	if (!real)
 		return CUBLAS_NOT_INITIALIZED;
-	if (tracer_enter() && (workspace != last || at_peak()) && tracer_recording()) {
-		last = workspace;
+	if (tracer_enter() && tracer_recording() && !is_set_again(workspace))
 		note(workspace, ledger_used_as_workspace);
-	}
 	tracer_leave();
 	return real(handle, workspace, size);
 }

@@ -51,7 +51,8 @@ struct ledger_history {
 	uint32_t first_step;
 	uint32_t max_age;
 	uint32_t rounds;
-	uint32_t filled; /* blocks copied to from the host in the step of their birth */
+	uint32_t filled;	/* blocks copied to from the host in the step of their birth ... */
+	uint32_t filled_before; /* ... which was step 0 */
 };
 
 /* A free or a new size of a block from an earlier step, held back until the mark. */
@@ -61,6 +62,12 @@ struct ledger_held_free {
 	uint32_t site : 31;
 	uint32_t collected : 1; /* Python's collector was at work */
 	uint32_t birth;
+};
+
+/* What lies there at the mark is another block if its size is another one. */
+struct ledger_workspace {
+	uint64_t address;
+	uint64_t size;
 };
 
 enum {
@@ -102,7 +109,8 @@ struct ledger {
 	struct memory_array histories;		/* struct ledger_history, one for each site */
 	struct gpuleak_device_version timeline; /* its timeline_* fields and `open` */
 	struct gpuleak_driver_version driver;	/* what the next mark says; all zero: not asked */
-	uint64_t workspaces[LEDGER_WORKSPACES]; /* addresses that cuBLAS was given in this step */
+	struct ledger_workspace
+		workspaces[LEDGER_WORKSPACES]; /* what cuBLAS was given in this step */
 	uint32_t workspace_count;
 } __attribute__((aligned(256))); /* two devices share no cache line */
 
@@ -149,10 +157,16 @@ bool ledger_any_copied(void);
 /* A parameter or an optimizer's state lies there: what was copied with it isn't told. */
 bool ledger_in_use(struct ledger *ledger, uint64_t address);
 
-/* No optimizer has stepped yet.  Without the lock: a glance. */
+/* The step under way.  Without the lock: a glance. */
+static inline uint32_t ledger_step(const struct ledger *ledger)
+{
+	return __atomic_load_n(&ledger->step, __ATOMIC_RELAXED);
+}
+
+/* No optimizer has stepped yet. */
 static inline bool ledger_in_baseline(const struct ledger *ledger)
 {
-	return __atomic_load_n(&ledger->step, __ATOMIC_RELAXED) == 0;
+	return ledger_step(ledger) == 0;
 }
 
 /* PyTorch has as much now as never before.  Without the lock: a glance. */

@@ -185,7 +185,7 @@ static void publish_site(const struct ledger_site *site, const struct ledger_his
 	into->max_age = past->max_age;
 	into->rounds = past->rounds;
 	into->evidence = past->evidence;
-	into->filled = past->filled;
+	into->filled = past->filled ? past->filled + past->filled_before : 0;
 }
 
 /* Publishes the sites touched since the last mark and empties the list. */
@@ -290,7 +290,8 @@ static void site_start_anew(struct ledger_site *site, struct ledger_history *pas
 	site->temporaries = (uint32_t)(site->allocs - site->live_blocks);
 	site->evidence_denied = false;
 	site->last_step = 0;
-	*past = (struct ledger_history){.peak_bytes = past->peak_bytes};
+	*past = (struct ledger_history){.peak_bytes = past->peak_bytes,
+					.filled_before = past->filled + past->filled_before};
 }
 
 void ledger_start_anew(struct ledger *ledger)

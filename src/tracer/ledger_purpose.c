@@ -14,14 +14,14 @@
 bool ledger_filled_from_host(struct ledger *ledger, uint64_t address)
 {
 	const struct block *block;
-	struct ledger_history *past;
 
 	lock_take(&ledger->lock);
 	block = blocks_find(&ledger->torch_blocks, address);
-	if (block && ledger->step && block->birth == ledger->step) {
-		past = ledger_history(ledger, block_site(block));
-		if (past->filled < UINT32_MAX)
-			past->filled++;
+	if (block && block->birth == ledger->step) {
+		struct ledger_history *past = ledger_history(ledger, block_site(block));
+
+		if (past->filled < UINT32_MAX - past->filled_before)
+			(*(ledger->step ? &past->filled : &past->filled_before))++;
 	}
 	lock_give(&ledger->lock);
 	return block != NULL;
@@ -106,7 +106,7 @@ static void part(struct ledger *ledger, uint64_t address, uint8_t flag)
 static bool is_noted(const struct ledger *ledger, uint64_t address)
 {
 	for (uint32_t i = 0; i < ledger->workspace_count; i++)
-		if (ledger->workspaces[i] == address)
+		if (ledger->workspaces[i].address == address)
 			return true;
 	return false;
 }
@@ -120,17 +120,22 @@ bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (ledger->allocated == ledger->peak)
 		part(ledger, address, GPULEAK_SITE_WORKSPACE);
-	else if (block && block->birth == ledger->step && !is_noted(ledger, address) &&
-		 ledger->workspace_count < LEDGER_WORKSPACES)
-		ledger->workspaces[ledger->workspace_count++] = address;
+	else if (block && !is_noted(ledger, address) && ledger->workspace_count < LEDGER_WORKSPACES)
+		ledger->workspaces[ledger->workspace_count++] =
+			(struct ledger_workspace){address, block_size(block)};
 	lock_give(&ledger->lock);
 	return block != NULL;
 }
 
 void ledger_part_workspaces(struct ledger *ledger)
 {
-	for (uint32_t i = 0; i < ledger->workspace_count; i++)
-		part(ledger, ledger->workspaces[i], GPULEAK_SITE_WORKSPACE);
+	for (uint32_t i = 0; i < ledger->workspace_count; i++) {
+		const struct ledger_workspace *given = &ledger->workspaces[i];
+		const struct block *block = blocks_find(&ledger->torch_blocks, given->address);
+
+		if (block && block_size(block) == given->size)
+			part(ledger, given->address, GPULEAK_SITE_WORKSPACE);
+	}
 	ledger->workspace_count = 0;
 }
 

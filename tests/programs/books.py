@@ -198,19 +198,22 @@ def sites_by_number(box, events):
 
 
 def test_inputs(box):
-    """Blocks that a copy from the host fills in the step of their birth are counted, step 0 aside."""
+    """Blocks that a copy from the host fills in the step of their birth are counted, those of step 0
+    only where later steps have some as well."""
     events = []
     for step in range(30):
         block = 0x1000000 + 0x1000 * step
         for number, kind, device in ((1, 1, 0), (2, 3, 0), (3, 1, 3)):
             address = block + 0x100000 * number
             events += [("a", device, address, 512, number), ("m", 0, address, kind)]
+        if step == 0:
+            events += [("a", 0, 0x900000, 512, 5), ("m", 0, 0x900000, 1)]
         events += [("a", 0, block + 0x500000, 512, 4), ("s",), ("m", 0, block + 0x500000, 1)]
         events += [("m", 0, 0x7777000, 1)]
     trace, sites = sites_by_number(box, events)
     got = {number: [site["filled"] for site in sites[number]] for number in sites}
     # The clock is explicit: all before its first mark is of step 0.
-    expect_equal("blocks filled by site", got, {1: [29], 2: [0], 3: [29], 4: [0]})
+    expect_equal("blocks filled by site", got, {1: [30], 2: [0], 3: [30], 4: [0], 5: [0]})
 
 
 def test_workspaces(box):
@@ -237,6 +240,27 @@ def test_workspaces(box):
         if event["kind"] in ("alloc", "free") and event["site"] in live:
             live[event["site"]] += event["size"]
     expect_equal("by the ring", live, {s["number"]: s["live_bytes"] for s in sites[1]})
+
+
+def test_workspaces_at_one_address(box):
+    """A workspace that comes back to the address of an earlier one is told; another block there is none."""
+    kept = 8 << 20
+    events = [("a", 0, 0x4000000, 64 << 20, 2), ("f", 0, 0x4000000), ("s",)]
+    events += [("a", 0, 0x9000000, kept, 1), ("w", 0, 0x9000000), ("s",)]
+    for step in range(2):  # the new one beside a use of the old one, and alone
+        events += [("w", 0, 0x9000000), ("s",)] if step else [("w", 0, 0x9000000)]
+        events += [("f", 0, 0x9000000), ("s",)] if step else [("f", 0, 0x9000000)]
+        events += [("a", 0, 0x9000000, kept, 3 + step), ("w", 0, 0x9000000), ("s",)]
+    events += [("a", 0, 0x5000000, 1024, 5), ("w", 0, 0x5000000), ("f", 0, 0x5000000)]
+    events += [("a", 0, 0x5000000, 4096, 5), ("s",)]
+    _, sites = sites_by_number(box, events)
+    got = {
+        number: {site["flags"]: (site["allocs"], site["frees"]) for site in sites[number]}
+        for number in (1, 3, 4, 5)
+    }
+    told = {0: (0, 0), 16: (1, 1)}
+    wanted = {1: told, 3: told, 4: {0: (0, 0), 16: (1, 0)}, 5: {0: (2, 1)}}
+    expect_equal("allocations and frees by line and flags", got, wanted)
 
 
 def bytes_at_peak(trace, site):
