@@ -61,18 +61,21 @@ run_ctest() {
 		--no-tests=error --output-junit "$logs/${build##*/}.xml" "${which[@]}"
 }
 
-build_preset() { cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs"; }
+# build_preset PRESET TARGET...
+build_preset() {
+	cmake --preset "$1" && cmake --build --preset "$1" --parallel "$jobs" --target "${@:2}"
+}
 
 step_tests() { run_ctest build; }
 
 # Also the build with clang: all of it, warnings as errors.
-step_fuzz() { build_preset fuzz && run_ctest build-fuzz fuzz; }
+step_fuzz() { build_preset fuzz all && run_ctest build-fuzz fuzz; }
 
-step_asan() { build_preset asan && run_ctest build-asan unit report; }
+step_asan() { build_preset asan unit_tests report_tests && run_ctest build-asan unit report; }
 
 # ThreadSanitizer needs the classic layout of addresses; kernels with more random bits change it.
 step_tsan() {
-	build_preset tsan || return
+	build_preset tsan unit_tests || return
 	if setarch "$(uname -m)" -R true 2>/dev/null; then
 		export -f run_ctest
 		export jobs long logs

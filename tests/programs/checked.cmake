@@ -14,7 +14,7 @@ list(APPEND checked_sources ${checked_stack})
 list(TRANSFORM checked_sources PREPEND "${tracer_folder}/")
 set_source_files_properties("${checked_agent}" PROPERTIES GENERATED TRUE)
 add_library(gpuleak_checked_tracer OBJECT ${checked_sources} "${checked_agent}")
-add_dependencies(gpuleak_checked_tracer gpuleak) # which makes agent_text.c
+add_dependencies(gpuleak_checked_tracer gpuleak_agent_text)
 target_link_libraries(gpuleak_checked_tracer PRIVATE gpuleak_build gpuleak_checked CUDA::headers)
 target_compile_definitions(gpuleak_checked_tracer PRIVATE SLOTS_FINISH_MS=30000)
 
@@ -26,6 +26,7 @@ function(gpuleak_checked_target name)
   set_target_properties(checked_${name} PROPERTIES
     OUTPUT_NAME ${name} ENABLE_EXPORTS ON
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/checked")
+  add_dependencies(unit_tests checked_${name} gpuleak-report)
 endfunction()
 
 gpuleak_checked_target(replay replay.c replay_sizes.c leaf_calls.c site_stack.c)

@@ -3,36 +3,52 @@ get_directory_property(walker_sources DIRECTORY "${PROJECT_SOURCE_DIR}/src/trace
 list(APPEND walker_sources memory.c)
 list(TRANSFORM walker_sources PREPEND "${PROJECT_SOURCE_DIR}/src/tracer/")
 
+# As they are in the tracer, and with the sanitizer of the build, if it has one.
+add_library(walkers OBJECT ${walker_sources})
+target_link_libraries(walkers PRIVATE gpuleak_build)
+set(checked_walkers $<TARGET_OBJECTS:walkers>)
+if(GPULEAK_SANITIZE)
+  add_library(walkers_checked OBJECT ${walker_sources})
+  target_link_libraries(walkers_checked PRIVATE gpuleak_build gpuleak_checked)
+  set(checked_walkers $<TARGET_OBJECTS:walkers_checked>)
+endif()
+
 add_library(pyframes_library MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_library.c")
 target_link_libraries(pyframes_library PRIVATE gpuleak_build)
 
-gpuleak_unit_test(pyframes_native "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_native.c" ${walker_sources}
+gpuleak_unit_test(pyframes_native "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_native.c" ${checked_walkers}
   LIBS ${CMAKE_DL_LIBS})
 target_compile_definitions(test_pyframes_native PRIVATE
   PYFRAMES_LIBRARY="$<TARGET_FILE:pyframes_library>")
 set_target_properties(test_pyframes_native PROPERTIES ENABLE_EXPORTS ON)
 add_dependencies(test_pyframes_native pyframes_library)
 
-gpuleak_unit_test(pyframes_parts "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_parts.c" ${walker_sources}
+gpuleak_unit_test(pyframes_parts "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_parts.c" ${checked_walkers}
   LIBS ${CMAKE_DL_LIBS})
 
 gpuleak_unit_test(pyframes_fake "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_fake.c"
-  "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_interpreter.c" ${walker_sources}
+  "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_interpreter.c" ${checked_walkers}
   LIBS ${CMAKE_DL_LIBS})
 set_target_properties(test_pyframes_fake PROPERTIES ENABLE_EXPORTS ON)
 
-add_executable(test_pyframes_embed "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_embed.c" ${walker_sources})
+# The rest are programs and unmodified interpreters without a sanitizer's run-time.
+if(GPULEAK_SANITIZE)
+  return()
+endif()
+
+add_executable(test_pyframes_embed "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_embed.c"
+  $<TARGET_OBJECTS:walkers>)
 target_link_libraries(test_pyframes_embed PRIVATE gpuleak_build ${CMAKE_DL_LIBS})
 target_include_directories(test_pyframes_embed PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 # Printed, never judged: run by hand, as pyframes_bench.py is.
 add_executable(pyframes_native_bench "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_native_bench.c"
-  ${walker_sources})
+  $<TARGET_OBJECTS:walkers>)
 target_link_libraries(pyframes_native_bench PRIVATE gpuleak_build ${CMAKE_DL_LIBS})
 target_include_directories(pyframes_native_bench PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
-# Loaded by unmodified interpreters, so without a sanitizer's run-time.
-add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c" ${walker_sources})
+add_library(pyframes_hook MODULE "${CMAKE_CURRENT_SOURCE_DIR}/pyframes_hook.c"
+  $<TARGET_OBJECTS:walkers>)
 target_link_libraries(pyframes_hook PRIVATE gpuleak_build)
 
 # By default pyenv's, whose names on PATH run the chosen version alone.
