@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/company.h"
 #include "report/memory.h"
 
 uint64_t site_bytes_at_peak(const struct snapshot_site *site, const struct snapshot_device *device)
@@ -54,7 +55,9 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 static void judge_sites(struct findings *findings, const struct snapshot *snapshot)
 {
 	size_t count = findings->site_count + findings->segment_count;
+	struct company company;
 
+	company_init(&company, snapshot, findings->device);
 	findings->sites = memory_new(count, sizeof(*findings->sites));
 	for (size_t i = 0; i < count; i++)
 		verdict_site(&findings->sites[i],
@@ -65,7 +68,10 @@ static void judge_sites(struct findings *findings, const struct snapshot *snapsh
 				     .teeth = snapshot_teeth(snapshot, findings->origins[i]),
 				     .collections = snapshot->run.flags & GPULEAK_RUN_COLLECTIONS,
 				     .timeline = &findings->timeline,
+				     .company = company.growths,
+				     .company_count = company.count,
 			     });
+	company_release(&company);
 }
 
 static void judge_device(struct findings *findings, const struct snapshot *snapshot)

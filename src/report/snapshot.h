@@ -27,6 +27,7 @@ struct snapshot_site {
 	uint8_t source;
 	uint8_t flags;
 	struct gpuleak_site_version at;
+	double growth; /* of the blocks' size: in the last step by the mean; 0: unknown */
 };
 
 /* An event from after the last mark. */

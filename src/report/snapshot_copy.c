@@ -1,5 +1,6 @@
 #include "report/snapshot_copy.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,24 @@ static struct snapshot_site *fresh_site(struct snapshot *snapshot)
 	return &snapshot->fresh[count];
 }
 
+/*
+ * The older of two versions is of the mark before the last step that changed the site, so their
+ * difference is what that step allocated.
+ */
+static double site_growth(const struct gpuleak_site_version *before,
+			  const struct gpuleak_site_version *at, uint64_t now)
+{
+	uint64_t allocs, bytes;
+
+	if (at->mark != now || !before->mark || before->mark >= at->mark ||
+	    before->allocs >= at->allocs || before->alloc_bytes > at->alloc_bytes)
+		return 0;
+	allocs = at->allocs - before->allocs;
+	bytes = at->alloc_bytes - before->alloc_bytes;
+	return (double)bytes / (double)allocs * (double)at->allocs /
+	       fmax((double)at->alloc_bytes, 1);
+}
+
 static void site_take(struct snapshot *snapshot, const struct gpuleak_site *from, uint32_t item)
 {
 	int version = version_at(from->versions[0].mark, from->versions[1].mark, snapshot->steps);
@@ -83,8 +102,10 @@ static void site_take(struct snapshot *snapshot, const struct gpuleak_site *from
 		.source = from->source,
 		.flags = from->flags,
 	};
-	if (version >= 0)
-		site->at = from->versions[version];
+	if (version < 0)
+		return;
+	site->at = from->versions[version];
+	site->growth = site_growth(&from->versions[!version], &site->at, snapshot->steps);
 }
 
 void copy_sites(struct snapshot *snapshot, const struct trace_file *file, struct budget *budget)

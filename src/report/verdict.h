@@ -77,8 +77,9 @@ enum verdict_reason {
 	VERDICT_REASON_BACKLOG = 19,	 /* GROWING: all goes in the end, but there is ever more */
 	VERDICT_REASON_BOUNDED = 20,	 /* PLATEAU: still filling, with a bound that is known */
 	VERDICT_REASON_TRADED = 21,	 /* WORKLOAD: grows while others shrink as much */
-	VERDICT_REASON_LOADED = 22, /* JUMP: loaded and copied before step 1, and still there */
-	VERDICT_REASON_COUNT = 23,
+	VERDICT_REASON_LOADED = 22,  /* JUMP: loaded and copied before step 1, and still there */
+	VERDICT_REASON_COMPANY = 23, /* WORKLOAD: grows as what other stacks allocate does */
+	VERDICT_REASON_COUNT = 24,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -137,6 +138,10 @@ struct verdict_site_input {
 	const struct gpuleak_teeth *teeth;		 /* borrowed; NULL: unknown */
 	bool collections;			 /* those of Python are counted in `teeth` */
 	const struct verdict_timeline *timeline; /* borrowed; NULL: unknown */
+	/* Borrowed: of each site that allocates and keeps nothing, size in the last step by the
+	 * mean. */
+	const double *company;
+	size_t company_count;
 };
 
 /* Who gives back the blocks that outlive their step. */
@@ -187,6 +192,8 @@ struct verdict_site {
 	double demand_factor;	/* ... and of the demand of the steps */
 	uint64_t swell_bytes;	/* SWELLING: growth over `swell_steps` steps */
 	uint32_t swell_steps;
+	uint32_t company_grew; /* COMPANY: of so many sites that keep nothing the blocks grew ... */
+	uint32_t company_of;   /* ... among these */
 	uint64_t buffer_bytes; /* BOUNDED: of all that shares the bound ... */
 	uint64_t bound_bytes;  /* ... and what they can't pass; else 0 */
 	uint32_t parts;	       /* POOL: call stacks; else 1 */

@@ -63,6 +63,13 @@
 #define SWELL_EARLY	   0.11 /* of the run: middle of the blocks of `demand_first` ... */
 #define SWELL_LATER	   0.94 /* ... and of `demand_last` */
 
+/* In company: what other stacks allocate, and keep nothing of, grows as much. */
+#define COMPANY_LEAST  4   /* stacks ... */
+#define COMPANY_SHARE  0.6 /* ... and of those that allocate in step after step */
+#define COMPANY_GROWTH 1.1 /* of the site's own: less tells nothing */
+#define COMPANY_WEAK   0.5 /* of the site's own growth, at least ... */
+#define COMPANY_STRONG 2.0 /* ... and at most */
+
 /* A queue that gets longer. */
 #define BACKLOG_GONE 0.15 /* of the blocks that outlived their step, dead by now */
 #define BACKLOG_LAST 0.3  /* of the mean rise, in the last two live buckets */

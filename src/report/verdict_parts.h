@@ -14,6 +14,28 @@
 /* The last step a verdict can speak of. */
 #define STEP_MAX INT64_C(0xfffffffe)
 
+static inline uint32_t step_of(int64_t step)
+{
+	if (step < 0)
+		return 0;
+	return step < STEP_MAX ? (uint32_t)step : (uint32_t)STEP_MAX;
+}
+
+/* A size or count that came out of doubles, back in the range of its type. */
+static inline uint64_t u64_of(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p63 ? (uint64_t)value : UINT64_MAX;
+}
+
+static inline uint32_t u32_of(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p32 ? (uint32_t)value : UINT32_MAX;
+}
+
 /* Survivors born in steps lo to hi. */
 struct birth_range {
 	int64_t lo;
@@ -136,6 +158,7 @@ struct swell {
 	double factor; /* growth of the live bytes */
 	uint64_t bytes;
 	int64_t steps;
+	double mean;	    /* bytes live at the marks */
 	double first;	    /* bytes that it began with ... */
 	int64_t first_mark; /* ... or had here */
 	double early;	    /* bytes live where the timeline's `demand_first` is from ... */
@@ -154,6 +177,13 @@ bool swell_is_flat(const struct swell *swell, const struct verdict_timeline *tim
 bool swell_is_pure(const struct swell *swell, const struct levels *levels,
 		   const struct gpuleak_site_version *version,
 		   const struct verdict_timeline *timeline, double demand);
+
+/*
+ * A batch, which is there from the start: it had more than a few rounds add, and most of what the
+ * steps allocate grows as it does.
+ */
+bool swell_in_company(struct verdict_site *site, const struct swell *swell,
+		      const struct verdict_site_input *input);
 
 /* Ever more blocks at once, though all of them go in the end: a queue that gets longer. */
 struct swell backlog_read(const struct levels *levels);

@@ -12,6 +12,7 @@
 
 /* What the rules look at. */
 struct facts {
+	const struct verdict_site_input *input;
 	const struct gpuleak_site_version *version;
 	const struct gpuleak_evidence_version *evidence;
 	const struct verdict_timeline *timeline; /* NULL: unknown */
@@ -21,28 +22,6 @@ struct facts {
 	struct rounds rounds;
 	struct levels levels;
 };
-
-static uint32_t step_of(int64_t step)
-{
-	if (step < 0)
-		return 0;
-	return step < STEP_MAX ? (uint32_t)step : (uint32_t)STEP_MAX;
-}
-
-/* A size or count that came out of doubles, back in the range of its type. */
-static uint64_t u64_of(double value)
-{
-	if (!(value > 0))
-		return 0;
-	return value < 0x1p63 ? (uint64_t)value : UINT64_MAX;
-}
-
-static uint32_t u32_of(double value)
-{
-	if (!(value > 0))
-		return 0;
-	return value < 0x1p32 ? (uint32_t)value : UINT32_MAX;
-}
 
 static void decide(struct verdict_site *site, enum verdict label, enum verdict_reason reason)
 {
@@ -54,6 +33,7 @@ static void facts_read(struct facts *facts, const struct verdict_site_input *inp
 {
 	int64_t max_age = input->version->max_age;
 
+	facts->input = input;
 	facts->version = input->version;
 	facts->evidence = input->evidence;
 	facts->timeline = input->timeline;
@@ -224,6 +204,7 @@ static void decide_swelling(struct verdict_site *site, const struct facts *facts
 {
 	const struct verdict_timeline *timeline = facts->timeline;
 	double demand = timeline ? swell_demand(swell, timeline) : 1;
+	bool company = swell_in_company(site, swell, facts->input);
 
 	site->swell_factor = swell->factor;
 	site->demand_factor = demand;
@@ -233,12 +214,15 @@ static void decide_swelling(struct verdict_site *site, const struct facts *facts
 		decide(site, VERDICT_WORKLOAD, VERDICT_REASON_TRADED);
 		return;
 	}
-	if (!timeline || swell_is_flat(swell, timeline) ||
-	    swell_is_pure(swell, &facts->levels, facts->version, timeline, demand)) {
+	if (!company && (!timeline || swell_is_flat(swell, timeline) ||
+			 swell_is_pure(swell, &facts->levels, facts->version, timeline, demand))) {
 		decide_leak(site, facts, VERDICT_REASON_SWELLING);
 		site->confidence = CONFIDENCE_UNBOUND;
 	} else if (demand >= DEMAND_GROWTH) {
 		decide(site, VERDICT_WORKLOAD, VERDICT_REASON_DEMAND);
+		return;
+	} else if (company) {
+		decide(site, VERDICT_WORKLOAD, VERDICT_REASON_COMPANY);
 		return;
 	} else {
 		decide_growing(site, facts, VERDICT_REASON_SWELLING, 0);

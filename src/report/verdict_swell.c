@@ -56,6 +56,8 @@ static void describe(struct swell *swell, const struct levels *levels, const str
 	const struct gpuleak_level *last = &minima->buckets[minima->count - 1];
 
 	swell->found = true;
+	for (uint32_t i = 0; i < minima->count; i++)
+		swell->mean += (double)minima->buckets[i].min_bytes / minima->count;
 	swell->factor = (double)last->min_bytes / (double)first->min_bytes;
 	swell->bytes = last->min_bytes > first->min_bytes ? last->min_bytes - first->min_bytes : 0;
 	swell->steps = (minima->count - 1) * levels->width;
@@ -136,6 +138,32 @@ bool swell_is_pure(const struct swell *swell, const struct levels *levels,
 
 	return swell->factor >= pure && swell->factor >= SWELL_DEMAND * demand &&
 	       (rise_is_own(swell, timeline) || began_with_little(swell, version));
+}
+
+/* How many of the sites that keep nothing allocate blocks that grew as the site's own did. */
+static uint32_t count_company(const struct verdict_site_input *input, double own)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < input->company_count; i++) {
+		double growth = input->company[i] - 1;
+
+		count += growth >= COMPANY_WEAK * own && growth <= COMPANY_STRONG * own;
+	}
+	return count;
+}
+
+bool swell_in_company(struct verdict_site *site, const struct swell *swell,
+		      const struct verdict_site_input *input)
+{
+	double own = (double)input->version->live_bytes / swell->mean - 1;
+
+	if (own < COMPANY_GROWTH - 1 || began_with_little(swell, input->version))
+		return false;
+	site->company_grew = count_company(input, own);
+	site->company_of = u32_of((double)input->company_count);
+	return site->company_grew >= COMPANY_LEAST &&
+	       site->company_grew >= COMPANY_SHARE * site->company_of;
 }
 
 /* The last rises are like the others: it hasn't just filled. */

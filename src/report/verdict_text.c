@@ -289,6 +289,15 @@ static void add_demand(struct text *text, const struct verdict_site *site)
 	    site->demand_factor);
 }
 
+static void add_company(struct text *text, const struct verdict_site *site)
+{
+	add(text, "grew x %.1f as the blocks of ", site->swell_factor);
+	add_number(text, site->company_grew);
+	add(text, " of ");
+	add_count(text, site->company_of, "call stack", "call stacks");
+	add(text, " did that keep nothing");
+}
+
 static void add_traded(struct text *text, const struct verdict_site *site)
 {
 	add(text, "grew x %.1f while others shrank as much: the least that is allocated stays",
@@ -307,7 +316,7 @@ static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct
 	[VERDICT_REASON_SWELLING] = add_swelling,    [VERDICT_REASON_BACKLOG] = add_backlog,
 	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
 	[VERDICT_REASON_BOUNDED] = add_bounded,	     [VERDICT_REASON_TRADED] = add_traded,
-	[VERDICT_REASON_LOADED] = add_loaded,
+	[VERDICT_REASON_LOADED] = add_loaded,	     [VERDICT_REASON_COMPANY] = add_company,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

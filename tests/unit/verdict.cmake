@@ -3,6 +3,7 @@ set(evidence "${PROJECT_SOURCE_DIR}/src/tracer/evidence.c" "${PROJECT_SOURCE_DIR
 gpuleak_unit_test(verdict_evidence verdict_evidence.c ${evidence})
 if(TARGET gpuleak_reader)
   gpuleak_unit_test(verdict_site verdict_site.c ${evidence} LIBS gpuleak_reader)
+  gpuleak_unit_test(verdict_company verdict_company.c ${evidence} LIBS gpuleak_reader)
   gpuleak_unit_test(verdict_filled verdict_filled.c ${evidence} LIBS gpuleak_reader)
   gpuleak_unit_test(verdict_teeth verdict_teeth.c ${evidence} LIBS gpuleak_reader)
   gpuleak_unit_test(verdict_device verdict_device.c ${evidence} LIBS gpuleak_reader)
