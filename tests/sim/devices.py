@@ -1,6 +1,5 @@
 """Two devices of different sizes."""
 import os
-import subprocess
 import sys
 
 import torch
@@ -11,12 +10,21 @@ GIB = 1 << 30
 
 
 def count_with(**environment: str) -> str:
-    code = "import torch; print(torch.cuda.device_count(), torch.cuda.is_available() and " \
-           "torch.cuda.get_device_properties(0).total_memory)"
-    return subprocess.run([sys.executable, "-c", code], env=dict(os.environ, **environment),
-                          capture_output=True, text=True).stdout.strip()
+    """What a process with this environment sees: a child, forked before CUDA is used."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.environ.update(environment)
+        memory = torch.cuda.is_available() and torch.cuda.get_device_properties(0).total_memory
+        os.write(writer, f"{torch.cuda.device_count()} {memory}".encode())
+        os._exit(0)
+    os.wait()
+    os.close(writer)
+    return os.read(reader, 100).decode()
 
 
+expect_equal(count_with(CUDA_VISIBLE_DEVICES="1"), f"1 {GIB}")
+expect_equal(count_with(CUDA_VISIBLE_DEVICES=""), "0 False")
+expect_equal(count_with(GPULEAK_SIM_DEVICES="0"), "0 False")
 expect_equal(torch.cuda.device_count(), 2)
 first, second = (torch.cuda.get_device_properties(i) for i in (0, 1))
 expect_equal((first.total_memory, second.total_memory), (2 * GIB, 1 * GIB))
@@ -37,8 +45,4 @@ torch.cuda.empty_cache()
 model = torch.nn.DataParallel(torch.nn.Linear(8, 8).cuda())
 model(torch.randn(4, 8, device="cuda")).sum().backward()
 expect(model.module.weight.grad is not None)
-
-expect_equal(count_with(CUDA_VISIBLE_DEVICES="1"), f"1 {GIB}")
-expect_equal(count_with(CUDA_VISIBLE_DEVICES=""), "0 False")
-expect_equal(count_with(GPULEAK_SIM_DEVICES="0"), "0 False")
 sys.exit(result())

@@ -2,7 +2,8 @@
 """Run a program on the simulated GPU: run.py SIM PYTHON PROGRAM [NAME=VALUE...] [--times N]
 
 77 where PYTHON isn't there or has no PyTorch; else the program's own exit code. --times runs it N
-times and fails if any run does. NAME=VALUE goes into the environment.
+times and fails if any run does. NAME=VALUE goes into the environment. `run.py SIM PYTHON --forked
+WORDS` runs forked.py WORDS.
 """
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ def has_torch(python: str) -> bool:
 
 def main() -> int:
     sim, python, program, *rest = sys.argv[1:]
-    times = 1
+    words, times = [program], 1
+    if program == "--forked":
+        words, rest = [os.path.join(os.path.dirname(__file__), "forked.py"), *rest], []
     if "--times" in rest:
         at = rest.index("--times")
         times = int(rest[at + 1])
@@ -35,7 +38,7 @@ def main() -> int:
     for name in [name for name, value in environment.items() if value == "-"]:
         del environment[name]
     for i in range(times):
-        code = subprocess.run([python, program], env=environment).returncode
+        code = subprocess.run([python, *words], env=environment).returncode
         if code:
             print(f"{program}: exit code {code} in run {i + 1} of {times}")
             return 1 if code < 0 else code
