@@ -12,6 +12,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "corpus"), str(TESTS / "programs")]
 
+from forked import Runs  # noqa: E402
 from harness import Failure, arguments, setup_from, tail, test_main  # noqa: E402
 from trace import Trace  # noqa: E402
 
@@ -41,14 +42,13 @@ def statistics(trace: Trace) -> dict:
 BEFORE = [(60, 30), (0, 1), (3, 2)]
 
 
-def compare(setup, before: tuple) -> None:
+def compare(runs, before: tuple) -> None:
     program = Path(__file__).with_name("before_training.py").resolve()
     found, restarts = {}, {}
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as folder:
         for clock in ("given", "auto"):
             out = Path(folder) / f"{clock}.bin"
-            env = {"GPULEAK_CLOCK": clock}
-            done = setup.execute(setup.run_command([program, *before]), out, env)
+            done = runs[clock].execute([program, *before], out)
             if not out.exists():
                 raise Failure(f"no trace; exit {done.returncode}\n{tail(done.stderr)}")
             trace = Trace(out)
@@ -69,8 +69,10 @@ def compare(setup, before: tuple) -> None:
 
 def main() -> None:
     setup = setup_from(arguments(__doc__).parse_args())
-    for before in BEFORE:
-        compare(setup, before)
+    given, auto = (Runs(setup, {"GPULEAK_CLOCK": clock}) for clock in ("given", "auto"))
+    with given, auto:
+        for before in BEFORE:
+            compare({"given": given, "auto": auto}, before)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 line of JSON per row: its name, what is expected, the child's pid and exit code.
 """
 
+import gc
 import json
 import os
 import sys
@@ -44,7 +45,8 @@ def main():
             code = run(function)
             sys.stdout.flush()
             if os.environ.get("GPULEAK_WRITER") == "slots":
-                sys.exit(code)  # what isn't written yet is lost with os._exit()
+                gc.freeze()  # else Python looks for garbage in all of PyTorch
+                sys.exit(code)  # os._exit() waits for a moment only until all is written
             os._exit(code)  # tearing PyTorch down takes longer than most rows
         code = os.waitpid(pid, 0)[1]
         print(json.dumps({"row": name, "wanted": wanted, "pid": pid, "code": code}))

@@ -23,7 +23,8 @@ from harness import TIMEOUT_S, Failure, Setup, tail
 class Nursery:
     """The process that runs are forked from, with the simulated GPU and settings of all of them."""
 
-    def __init__(self, setup: Setup, env: dict, parent, **how):
+    def __init__(self, setup: Setup, env: dict, parent, start_in, **how):
+        self.start_in = start_in
         self.folder = tempfile.TemporaryDirectory(prefix="gpuleak-", dir=parent)
         self.here = Path(self.folder.name)
         command = setup.run_command([Path(__file__).resolve()], **how)
@@ -32,7 +33,7 @@ class Nursery:
         self.process = subprocess.Popen(
             command,
             env=environment,
-            cwd=self.here,
+            cwd=start_in or self.here,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -54,7 +55,7 @@ class Nursery:
         ask = {
             "words": [str(word) for word in words],
             "env": env,
-            "folder": str(out.parent),
+            "folder": str(self.start_in or out.parent),
             "output": [str(path) for path in output],
         }
         try:
@@ -76,10 +77,11 @@ class Nursery:
 
 class Runs:
     """Runs of `python WORDS`, from one nursery for all that need the same simulated GPU. `env`: what
-    the tracer reads once; `parent`: a folder on the file system that the traces are to be on."""
+    the tracer reads once; `parent`: a folder on the file system that the traces are to be on;
+    `start_in`: where they run, else where their trace is to be."""
 
-    def __init__(self, setup: Setup, env: dict = {}, parent=None):
-        self.setup, self.env, self.parent = setup, env, parent
+    def __init__(self, setup: Setup, env: dict = {}, parent=None, start_in=None):
+        self.setup, self.env, self.parent, self.start_in = setup, env, parent, start_in
         self.nurseries, self.open = {}, ExitStack()
 
     def __enter__(self) -> "Runs":
@@ -92,7 +94,7 @@ class Runs:
         """As Setup.execute(); the exit code is the program's own. `how` is for run_command()."""
         key = tuple(sorted((name, value) for name, value in how.items() if value is not None))
         if key not in self.nurseries:
-            nursery = Nursery(self.setup, self.env, self.parent, **how)
+            nursery = Nursery(self.setup, self.env, self.parent, self.start_in, **how)
             self.nurseries[key] = self.open.enter_context(nursery)
         return self.nurseries[key].execute(words, out, env)
 
@@ -113,7 +115,7 @@ def run(ask: dict) -> int:
     sys.argv = ask["words"]
     sys.path[0] = str(Path(sys.argv[0]).parent)
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

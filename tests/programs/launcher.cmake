@@ -48,4 +48,4 @@ add_test(NAME launcher.verdicts
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/verdicts_agree.py"
     --build "${CMAKE_BINARY_DIR}" ${launcher_python})
 set_tests_properties(launcher.verdicts PROPERTIES
-  LABELS launcher TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
+  LABELS launcher TIMEOUT 300 SKIP_RETURN_CODE 77)

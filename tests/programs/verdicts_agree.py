@@ -8,15 +8,17 @@ the PyTorch of the transcripts isn't there.
 
 import argparse
 import difflib
-import os
 import re
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from readme_agrees import ROOT, SKIP, leave_out_what_varies
+
+sys.path.insert(0, str(ROOT / "tests/corpus"))
+from forked import Runs  # noqa: E402
+from harness import Setup  # noqa: E402
 
 PAGE = ROOT / "docs/verdicts.md"
 EXAMPLE = "docs/examples/verdicts.py"
@@ -24,20 +26,19 @@ BLOCK = re.compile(rf"^```\n\$ gpuleak run --sim -- python {re.escape(EXAMPLE)} 
                    re.M | re.S)
 
 
-def run_example(build: Path, python: Path, name: str) -> str:
-    words = [build / "gpuleak", "run", "--sim", "--fail-on", "none", "--", python, EXAMPLE, name]
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "GPULEAK_OUT": f"{folder}/trace.bin"}, text=True,
-                              timeout=200)
-    if done.returncode != 0:
-        sys.exit(f"{name} ended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
+def run_example(runs: Runs, folder: Path, name: str) -> str:
+    """What the example prints, and then the report: `gpuleak run` with its own, readme_agrees.py."""
+    trace = folder / f"{name}.bin"
+    done = runs.execute([EXAMPLE, name], trace)
+    report = subprocess.run([runs.setup.report, trace], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0 or report.returncode not in (0, 1, 3):
+        sys.exit(f"{name} ended with {done.returncode}:\n{done.stdout}{done.stderr}{report.stdout}")
+    return done.stdout + done.stderr + report.stdout
 
 
 def shorten(output: str) -> str:
     """Without the line about the run, the process's size, and what is the same in all of them."""
-    without = ("verdicts.py, pid", "        resident ", "Nothing was")
+    without = ("verdicts.py, pid", "forked.py, pid", "        resident ", "Nothing was")
     text = "".join(line for line in output.splitlines(keepends=True) if not line.startswith(without))
     return text.rstrip() + "\n"
 
@@ -63,9 +64,9 @@ def main() -> int:
         print(f"skipped: no Python with PyTorch at {arguments.python}")
         return SKIP
 
-    build, failed = arguments.build.resolve(), 0
-    with ThreadPoolExecutor(2) as pool:
-        outputs = list(pool.map(lambda b: run_example(build, arguments.python, b[1]), blocks))
+    setup, failed = Setup(arguments.build.resolve(), arguments.python, True), 0
+    with tempfile.TemporaryDirectory() as folder, Runs(setup, start_in=ROOT) as runs:
+        outputs = [run_example(runs, Path(folder), block[1]) for block in blocks]
     if "PyTorch 2.15.0" not in outputs[0]:
         print("skipped: the transcripts are of PyTorch 2.15.0")
         return SKIP
