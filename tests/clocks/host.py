@@ -7,7 +7,6 @@ import os
 import random
 
 import torch
-import torch._dynamo  # noqa: F401  torch.optim imports it at its first step; here once for all rows
 from torch import nn
 
 import rows

@@ -5,7 +5,6 @@ ones from ten on), and they are named by their period.
 """
 
 import torch
-import torch._dynamo  # noqa: F401  torch.optim imports it at its first step; here once for all rows
 from torch import nn
 
 import rows

@@ -13,6 +13,8 @@ import os
 import sys
 import traceback
 
+import torch._dynamo  # noqa: F401  torch.optim imports it at its first step; here once for all rows
+
 found = []
 
 

@@ -18,13 +18,15 @@ from pathlib import Path
 SKIP = 77
 ROOT = Path(__file__).resolve().parents[2]
 
+# An optimizer of tests/torture: PyTorch's own import its compiler, for seconds.
 TRAINING = """
 import os, signal, sys, torch
+from tiny import Momentum
 from torch import nn
 
 how = sys.argv[1]
 net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1)).cuda()
-opt = torch.optim.SGD(net.parameters(), lr=1e-2)
+opt = Momentum(net.parameters())
 kept = []
 for step in range(60):
     x = torch.randn(32, 64).cuda()
@@ -60,6 +62,7 @@ class Place:
 
     def gpuleak(self, *arguments, cwd: Path = None, **environment) -> subprocess.CompletedProcess:
         clean = {name: value for name, value in os.environ.items() if name[:8] != "GPULEAK_"}
+        clean["PYTHONPATH"] = str(ROOT / "tests/torture")
         return subprocess.run([self.build / "gpuleak", *arguments], cwd=cwd or self.here,
                               env={**clean, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=100)
