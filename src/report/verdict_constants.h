@@ -108,8 +108,10 @@
 #define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
 #define FRAGMENT_BYTES (32 << 20) /* bytes; ... and at least */
 #define FRAGMENT_LATE  0.15	  /* of that in the last quarter */
-#define FRAGMENT_GROWN 8	  /* by the growth of the peak: what a growing workload leaves */
-#define DEMAND_WARM_UP 0.05	  /* of the entries are left out */
+#define FRAGMENT_GROWN 3    /* by the growth of the peak: what a growing workload leaves ... */
+#define FRAGMENT_STEEP 8    /* ... or so much, if it is more and more ... */
+#define FRAGMENT_MORE  0.45 /* ... with this share of it in the last quarter */
+#define DEMAND_WARM_UP 0.05 /* of the entries are left out */
 #define DEMAND_BLOCKS  16
 #define DEMAND_TAU     0.6
 #define DEMAND_PART    0.04 /* of the growth, in each half of the run at least */

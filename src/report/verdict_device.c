@@ -169,15 +169,18 @@ static bool demand_grows(const struct verdict_device *device)
 }
 
 /*
- * A workload that grows has no use for the segments that it has outgrown.  So much of the reserve
- * is what it leaves behind; then its growth is what to tell.
+ * A workload that grows has no use for the segments that it has outgrown, each larger than the one
+ * before.  So much of the reserve is what it leaves behind; then its growth is what to tell.
  */
 static bool is_outgrown(const struct verdict_device *device)
 {
 	const struct verdict_timeline *timeline = &device->timeline;
 
-	return demand_grows(device) && timeline->stranded_last - timeline->stranded_first <=
-					       FRAGMENT_GROWN * timeline->peak_growth;
+	double growth = timeline->stranded_last - timeline->stranded_first;
+	bool more = timeline->stranded_last - timeline->stranded_late >= FRAGMENT_MORE * growth;
+
+	return demand_grows(device) &&
+	       growth <= (more ? FRAGMENT_STEEP : FRAGMENT_GROWN) * timeline->peak_growth;
 }
 
 static bool demand_varies(const struct verdict_device *device)
