@@ -154,6 +154,22 @@ static inline bool blocks_take_usual(struct block_table *table, uint64_t address
 	return true;
 }
 
+/* Have fetched where the search for `address` begins; then, that being there, its block. */
+static inline void blocks_foresee_home(const struct block_table *table, uint64_t address)
+{
+	if (table->now.slots)
+		__builtin_prefetch(&table->now.slots[blocks_home(&table->now, address)], 1);
+}
+
+static inline void blocks_foresee_block(const struct block_table *table, uint64_t address)
+{
+	uint32_t number =
+		table->now.slots ? table->now.slots[blocks_home(&table->now, address)] : 0;
+
+	if (number && !(number >> BLOCKS_NUMBER_BITS))
+		__builtin_prefetch(blocks_at(table, number), 1);
+}
+
 /* All blocks are of step 0 from now on. */
 void blocks_start_anew(struct block_table *table);
 

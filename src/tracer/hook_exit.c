@@ -1,9 +1,9 @@
 /*
- * The ends that run no destructor: _exit() and what becomes another program.  A mapped trace
- * loses nothing by them; of one that isn't, the marks of the last moments are written first.
+ * The ends that run no destructor: _exit() and what becomes another program.  The last events
+ * enter the books first; of a trace that isn't mapped the marks of the last moments are written.
  *
  * Called from signal handlers, and in children of vfork() that share our memory: nothing here
- * takes a lock or looks anything up.
+ * waits for a lock or looks anything up.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include "tracer/hook_exit.h"
+#include "tracer/ledger.h"
 #include "tracer/real.h"
 #include "tracer/slots.h"
+#include "tracer/tracer.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -38,9 +40,16 @@ void hook_exit_open(void)
 	find(&next_execve, "execve");
 }
 
+static void write_rest(void)
+{
+	if (tracer_recording())
+		ledger_catch_up_all();
+	slots_leave();
+}
+
 __attribute__((noreturn)) static void leave(void (*next)(int status), int status)
 {
-	slots_leave();
+	write_rest();
 	if (next)
 		next(status);
 	for (;;)
@@ -59,13 +68,13 @@ EXPORT void _Exit(int status)
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	slots_leave();
+	write_rest();
 	return next_execve ? next_execve(path, argv, envp)
 			   : (int)syscall(SYS_execve, path, argv, envp);
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
-	slots_leave();
+	write_rest();
 	return next_execv ? next_execv(path, argv) : (int)syscall(SYS_execve, path, argv, environ);
 }

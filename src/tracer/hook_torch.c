@@ -64,7 +64,8 @@ EVENT note_free(void *ptr, uint64_t size, struct ring_totals now, struct c10_dev
 	if (!paused && !tracer_take_event())
 		return;
 	ledger = paused ? ledger_if_used((unsigned)device.index) : ledger_of(device.index);
-	if (ledger && ledger_torch_free(ledger, (uintptr_t)ptr, size, now, !paused)) {
+	if (ledger) {
+		ledger_torch_free(ledger, (uintptr_t)ptr, size, now, paused);
 		if (!paused && mark_counts(MARK_RANK_LOOP))
 			steps_free();
 		return;

@@ -2,6 +2,9 @@
  * One device's books: which blocks live, which site each comes from, and the
  * statistics that a verdict needs.
  *
+ * PyTorch's events wait in a short queue before they enter the books (ledger_torch.c): whoever
+ * looks at these calls ledger_catch_up() first.
+ *
  * The step under way is kept apart: its births wait in the sites, frees of older
  * blocks wait in a queue, and only ledger_settle() lets them into the evidence.
  *
@@ -70,22 +73,39 @@ struct ledger_workspace {
 	uint64_t size;
 };
 
+/* An event of PyTorch's that isn't in the books yet. */
+struct ledger_waiting {
+	uint64_t address;
+	uint64_t size;
+	uint64_t allocated; /* PyTorch's total after it */
+	uint32_t site;	    /* of an allocation */
+	uint32_t flags;	    /* LEDGER_FREED ... */
+};
+
 enum {
 	LEDGER_LIST_END = 0xffffffffu,
 	LEDGER_WORKSPACES = 8,
+	LEDGER_WAITING = 32,
+
+	LEDGER_FREED = 1,
+	LEDGER_UNPLACED = 2,  /* an allocation that the books have no room for */
+	LEDGER_COLLECTED = 4, /* a free while Python's collector was at work */
+	LEDGER_PAUSED = 8,    /* a free while recording was paused */
 };
 
 /* The first lines are what every event of PyTorch's looks at. */
 struct ledger {
 	struct lock lock;
 	bool used;
+	uint32_t waiting_count;
 	uint32_t device;
 	uint32_t step;	     /* the step under way */
 	uint32_t touched;    /* sites touched since the last mark, the first from 1 */
 	uint32_t code_epoch; /* what `by_address` is good for */
 	uint32_t peak_epoch;
 	uint32_t peak_step;
-	uint64_t allocated; /* PyTorch's totals */
+	uint64_t latest;    /* PyTorch's total, of the event that came last */
+	uint64_t allocated; /* PyTorch's totals, as far as events are in the books */
 	uint64_t reserved;
 	uint64_t step_peak;
 	uint64_t step_trough;
@@ -97,6 +117,7 @@ struct ledger {
 	struct memory_array sites; /* struct ledger_site */
 	struct map by_address;	   /* stack.hash and caller -> site: fast, good for one epoch */
 	struct memory_array held_frees;
+	struct ledger_waiting waiting[LEDGER_WAITING];
 
 	uint64_t peak_reserved;
 	uint64_t outside; /* cudaMalloc'ed by others than PyTorch */
@@ -126,9 +147,9 @@ unsigned ledger_count(void);
 /* A block that PyTorch's allocator gave out.  Totals are PyTorch's, after the event. */
 void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
 			struct ring_totals now, const struct stack *stack);
-/* A block that it got back.  False: none that was recorded; nothing is done but with `always`. */
-bool ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
-		       struct ring_totals now, bool always);
+/* A block that it got back; `paused`: then it counts only if it was recorded. */
+void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
+		       struct ring_totals now, bool paused);
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
 		      const struct stack *stack);
 
@@ -172,7 +193,7 @@ static inline bool ledger_in_baseline(const struct ledger *ledger)
 /* PyTorch has as much now as never before.  Without the lock: a glance. */
 static inline bool ledger_at_peak(const struct ledger *ledger)
 {
-	return __atomic_load_n(&ledger->allocated, __ATOMIC_RELAXED) ==
+	return __atomic_load_n(&ledger->latest, __ATOMIC_RELAXED) >=
 	       __atomic_load_n(&ledger->peak, __ATOMIC_RELAXED);
 }
 
@@ -218,7 +239,16 @@ uint32_t ledger_addresses_epoch(void);
 /* In a child after fork: empty books, no lock held. */
 void ledger_forget_all(void);
 
+/* Let the events that wait into the books.  The caller holds the lock. */
+void ledger_catch_up(struct ledger *ledger);
+
+/* The same for all ledgers, at the end of the process: but one whose lock isn't to be had. */
+void ledger_catch_up_all(void);
+
 /* For the ledger's own files; the caller holds the lock.  GPULEAK_SITE_NONE: no room. */
+uint32_t ledger_find_site(struct ledger *ledger, const struct stack *stack, uint32_t source,
+			  uint32_t flags);
+void ledger_set_reserved(struct ledger *ledger, uint64_t reserved);
 uint32_t ledger_add_site(struct ledger *ledger, const struct gpuleak_site *item, uint64_t content);
 void ledger_touch(struct ledger *ledger, struct ledger_site *site, uint32_t number);
 void ledger_write_event(struct ledger *ledger, enum gpuleak_event_kind kind, uint64_t address,

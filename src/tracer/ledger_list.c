@@ -72,6 +72,18 @@ void ledger_start_step(uint32_t step)
 	pthread_mutex_unlock(&ledgers_lock);
 }
 
+void ledger_catch_up_all(void)
+{
+	for (unsigned i = 0; i < ledger_count(); i++) {
+		struct ledger *ledger = ledger_if_used(i);
+
+		if (!ledger || !lock_try(&ledger->lock))
+			continue;
+		ledger_catch_up(ledger);
+		lock_give(&ledger->lock);
+	}
+}
+
 void ledger_forget_all(void)
 {
 	memset(ledgers, 0, sizeof(ledgers));

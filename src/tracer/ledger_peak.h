@@ -26,14 +26,14 @@ static inline void ledger_note_peak(struct ledger *ledger, struct ledger_site *s
 /* After each change of PyTorch's total. */
 static inline void ledger_set_allocated(struct ledger *ledger, uint64_t allocated)
 {
-	__atomic_store_n(&ledger->allocated, allocated, __ATOMIC_RELAXED); /* ledger_at_peak() */
+	ledger->allocated = allocated;
 	if (allocated > ledger->step_peak)
 		ledger->step_peak = allocated;
 	if (allocated < ledger->step_trough)
 		ledger->step_trough = allocated;
 	if (allocated <= ledger->peak)
 		return;
-	__atomic_store_n(&ledger->peak, allocated, __ATOMIC_RELAXED);
+	__atomic_store_n(&ledger->peak, allocated, __ATOMIC_RELAXED); /* ledger_at_peak() */
 	ledger->peak_epoch++;
 	ledger->peak_step = ledger->step;
 }

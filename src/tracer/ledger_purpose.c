@@ -16,6 +16,7 @@ bool ledger_filled_from_host(struct ledger *ledger, uint64_t address)
 	const struct block *block;
 
 	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (block && block->birth == ledger->step) {
 		struct ledger_history *past = ledger_history(ledger, block_site(block));
@@ -117,6 +118,7 @@ bool ledger_used_as_workspace(struct ledger *ledger, uint64_t address)
 	const struct block *block;
 
 	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (ledger->allocated == ledger->peak)
 		part(ledger, address, GPULEAK_SITE_WORKSPACE);
@@ -179,6 +181,7 @@ void ledger_copied(struct ledger *ledger, uint64_t from, uint64_t to, uint64_t s
 	const struct block *block;
 
 	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
 	block = blocks_find(&ledger->torch_blocks, from);
 	if (block && ledger->step == 0 && is_whole(block, size) &&
 	    !ring_ends_in_alloc(&ledger->ring, to) &&
@@ -199,6 +202,7 @@ bool ledger_in_use(struct ledger *ledger, uint64_t address)
 	const struct block *block;
 
 	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
 	block = blocks_find(&ledger->torch_blocks, address);
 	if (block)
 		__atomic_fetch_and(&trace.sites[ledger_site(ledger, block_site(block))->file].flags,

@@ -60,6 +60,7 @@ static uint64_t settle_and_publish(struct ledger *ledger, uint64_t mark, uint64_
 	uint64_t events;
 
 	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
 	ledger_part_workspaces(ledger);
 	ledger_write_mark(ledger);
 	ledger_settle(ledger, mark, (uint32_t)mark + 1);
@@ -154,6 +155,7 @@ static void start_anew(void)
 		if (!ledger)
 			continue;
 		lock_take(&ledger->lock);
+		ledger_catch_up(ledger);
 		ledger_start_anew(ledger);
 		lock_give(&ledger->lock);
 	}
@@ -217,6 +219,7 @@ static void settle_baseline(void)
 		if (!ledger)
 			continue;
 		lock_take(&ledger->lock);
+		ledger_catch_up(ledger);
 		ledger_part_workspaces(ledger);
 		ledger_settle(ledger, trace.state->committed + 1, 1);
 		lock_give(&ledger->lock);

@@ -25,14 +25,16 @@ static void claim_page(struct ring_cursor *cursor, struct ring_totals before)
 	cursor->left = GPULEAK_RING_EVENTS;
 }
 
-__attribute__((noinline)) bool ring_refresh(struct ring_cursor *cursor, struct ring_totals before)
+__attribute__((noinline)) void ring_read_clock(struct ring_cursor *cursor)
 {
-	if (!cursor->left) {
-		if (!trace.ring_pages)
-			return false;
-		claim_page(cursor, before);
-	}
 	cursor->when = trace_now() / 100;
+}
+
+__attribute__((noinline)) bool ring_next_page(struct ring_cursor *cursor, struct ring_totals before)
+{
+	if (!trace.ring_pages)
+		return false;
+	claim_page(cursor, before);
 	return true;
 }
 

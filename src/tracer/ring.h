@@ -13,7 +13,7 @@
 /* Where a ledger writes next.  Guarded by the ledger's lock.  Zeroed: no page claimed. */
 struct ring_cursor {
 	struct gpuleak_event *next;
-	uint64_t when; /* 100 ns units; read from the clock once in RING_CLOCK_EVERY events */
+	uint64_t when; /* 100 ns units, of the events to come */
 	uint32_t left; /* events that the page still has room for */
 	uint32_t device;
 };
@@ -25,13 +25,15 @@ struct ring_totals {
 };
 
 enum {
-	RING_CLOCK_EVERY = 32, /* reading it costs as much as the rest of an event */
 	RING_KIND_SHIFT = 56,
 	RING_AHEAD = 4 /* events: two cache lines */
 };
 
-/* Claim a page if there is no room left, and read the clock.  False when there is no ring. */
-bool ring_refresh(struct ring_cursor *cursor, struct ring_totals before);
+/* The time of the events to come.  Reading it costs as much as the rest of an event. */
+void ring_read_clock(struct ring_cursor *cursor);
+
+/* Claim a page.  False when there is no ring. */
+bool ring_next_page(struct ring_cursor *cursor, struct ring_totals before);
 
 /* Write an event whose `when` holds the kind alone; the time is added. */
 static inline void ring_write(struct ring_cursor *cursor, struct ring_totals before,
@@ -39,8 +41,7 @@ static inline void ring_write(struct ring_cursor *cursor, struct ring_totals bef
 {
 	struct gpuleak_event *slot;
 
-	if (__builtin_expect(cursor->left % RING_CLOCK_EVERY == 0, 0) &&
-	    !ring_refresh(cursor, before))
+	if (__builtin_expect(cursor->left == 0, 0) && !ring_next_page(cursor, before))
 		return;
 	slot = cursor->next++;
 	/* These lines come from memory, and a store that waits for one holds up all after it. */

@@ -303,6 +303,7 @@ static void finish_empty(void)
 static void finish(void)
 {
 	if (get_state() != TRACER_OFF) {
+		ledger_catch_up_all();
 		native_names_give(10000);
 		trace.state->finished = trace_now();
 		__atomic_store_n(&trace.state->status, GPULEAK_STATUS_FINISHED, __ATOMIC_RELEASE);

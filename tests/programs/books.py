@@ -314,6 +314,27 @@ def test_pause_first(box):
     expect_equal("traces", box.traces(), ["trace.bin"])
 
 
+def events_since_last_mark(trace):
+    ring = list(trace.events())
+    last_mark = max(i for i, event in enumerate(ring) if event["kind"] == "mark")
+    return ring[last_mark + 1 :]
+
+
+def end_with_events(box, end, code=0):
+    """The events of the ring since the last mark, after which 70 were made; they are the first."""
+    made = [("a", 0, 0x2000000 + 0x1000 * i, 512, 2) for i in range(70)]
+    replay(box, [*simple_steps(3), *made, end], code=code)
+    found = [event["address"] for event in events_since_last_mark(box.trace())]
+    expect_equal("their addresses", found, [event[2] for event in made][: len(found)])
+    return len(found)
+
+
+def test_last_events(box):
+    """What came after the last mark is in the ring, also where no destructor runs."""
+    for end in ("e", "E"):
+        expect_equal(f"events, ended by {end}", end_with_events(box, (end, 0)), 70)
+
+
 def test_notes(box):
     """Phases by gpuleak_mark(), and what PyTorch could not serve."""
     events = [*simple_steps(2), ("p", "eval one"), ("r", 0, 3 << 20), ("o", 0, 7 << 30, 5), ("s",)]

@@ -1,6 +1,6 @@
 """When something is full the tracer drops, counts what it dropped, and the totals stay right."""
 
-from books import check_books, replay, simple_steps
+from books import check_books, end_with_events, replay, simple_steps
 from compare import compare_devices
 from model import Model
 from target import expect, expect_equal, main
@@ -99,6 +99,12 @@ def test_ring_of_any_size(box):
         devices[0].pop("open_when")
         seen.append((sites, devices))
     expect_equal("the small ring's", seen[0], seen[1])
+
+
+def test_kill_loses_what_waits(box):
+    """Up to 31 events a device are not in the ring yet."""
+    found = end_with_events(box, ("k",), code=-9)
+    expect(70 - 31 <= found <= 70, f"{found} of 70 events after the last mark")
 
 
 def test_timeline_is_thinned(box):
