@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs a training program of a well-known library on the simulated GPU, under the tracer, and
-compares the report with the program's comments: those of tests/corpus/expectation.py and
+"""Runs training programs of well-known libraries on the simulated GPU, under the tracer, and
+compares the reports with the programs' comments: those of tests/corpus/expectation.py and
 
     # expect: clean             any verdict of a program that keeps nothing; no LEAK, no GROWING
     # needs: lightning, timm    packages of scripts/requirements-real.txt
     # launch: MODULE ARG...     the module starts the program: python -m MODULE ARG... PROGRAM
     # ranks: 2                  so many traces, that of rank N about GPU N
+
+Several programs are forked from one Python; they need no library and no launcher.
 
 Exit 0: as expected. 1: not. 77: something it needs is not there.
 """
@@ -20,8 +22,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "corpus"))
 import harness  # noqa: E402
+from forked import Runs  # noqa: E402
 from expectation import Expectation, read_expectation  # noqa: E402
-from harness import ROOT, Failure, Setup, Skip, arguments, setup_from, tail, test_main  # noqa: E402
+from harness import (  # noqa: E402
+    ROOT, Failure, Setup, Skip, arguments, each_program, setup_from, tail, test_main,
+)
 from run import ALARMS, check_report  # noqa: E402
 
 CLEAN = ("JUMP", "SAWTOOTH", "PLATEAU", "NOISY", "STABLE")
@@ -97,16 +102,18 @@ def offline(scratch: str) -> dict:
     }
 
 
-def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path) -> list:
-    command = setup.run_command(
-        command_for(want.path, headers), memory=want.memory, devices=want.devices
-    )
+def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path, runs) -> list:
     begun = time.monotonic()
-    done = setup.execute(command, folder / "trace.bin", offline(str(folder)))
-    code = want.exit + 100 if want.exit else 0
+    machine = {"memory": want.memory, "devices": want.devices}
+    if runs:
+        done = runs.execute([want.path], folder / "trace.bin", **machine)
+    else:
+        command = setup.run_command(command_for(want.path, headers), **machine)
+        done = setup.execute(command, folder / "trace.bin", offline(str(folder)))
+    code = want.exit + 100 if want.exit and not runs else 0
     if done.returncode != code:
         raise Failure(
-            f"{want.path.name}: exit code of gpuleak run {code}; got {done.returncode}\n"
+            f"{want.path.name}: exit code {code}; got {done.returncode}\n"
             f"{tail(done.stdout + done.stderr, 60)}"
         )
     print(f"{want.path.name}, {time.monotonic() - begun:.0f} s: ", end="")
@@ -116,19 +123,24 @@ def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path) ->
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--torch", default=NEWEST, help=f"PyTorch version (default: {NEWEST})")
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=Path, nargs="+")
     options = parser.parse_args()
     options.python = options.python or python_for(options)
-
     setup = setup_from(options)
-    want, headers = read_expectation(options.program.resolve()), own_headers(options.program)
-    if want.verdicts == ("clean",):
-        want.verdicts, want.forbid = CLEAN, ALARMS
-    look_for(setup, options.torch, headers.get("needs", "").replace(",", " ").split())
-    with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
-        wrong = run_program(setup, want, headers, Path(scratch).resolve())
-    if wrong:
-        raise Failure(f"{options.program.name}: expected\n  " + "\n  ".join(wrong))
+
+    def check(program: Path) -> None:
+        want, headers = read_expectation(program), own_headers(program)
+        if want.verdicts == ("clean",):
+            want.verdicts, want.forbid = CLEAN, ALARMS
+        look_for(setup, options.torch, headers.get("needs", "").replace(",", " ").split())
+        forked = runs if len(options.program) > 1 else None
+        with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
+            wrong = run_program(setup, want, headers, Path(scratch).resolve(), forked)
+        if wrong:
+            raise Failure(f"{program.name}: expected\n  " + "\n  ".join(wrong))
+
+    with Runs(setup) as runs:
+        each_program(options.program, check)
 
 
 if __name__ == "__main__":
