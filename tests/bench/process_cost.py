@@ -28,7 +28,7 @@ class Bench:
     def run(self, *words: str, traced: bool = True, **variables: str) -> tuple:
         """What it printed, and the seconds on the clock before its start and after its end."""
         env = {"PATH": os.environ["PATH"], "GPULEAK_OUT": str(self.folder / "trace.bin")}
-        env.update(variables, GPULEAK_CLOCK="given")
+        env.update({"GPULEAK_CLOCK": "given", **variables})
         if traced:
             env["LD_PRELOAD"] = str(self.tracer)
         before = time.monotonic_ns()
@@ -63,16 +63,19 @@ class Bench:
 def rows(bench: Bench, quick: bool) -> list:
     """(what, figure, unit, goal or None)"""
     devices, _, _ = bench.run("devices")
+    turning, _, _ = bench.run("devices", GPULEAK_CLOCK="auto")
     grow = bench.grow(10000 if quick else 1000000, 1 if quick else 5)
     ends = bench.ends(10000 if quick else 1000000, 3 if quick else 15)
     pair, _, _ = bench.run("pairs")
     ratio = devices["together_ns"] / devices["alone_ns"]
+    turns = turning["together_ns"] / turning["alone_ns"]
     control = devices["control_together_ns"] / devices["control_alone_ns"]
     plain, _, _ = bench.run("devices", traced=False)
     untraced = plain["together_ns"] / plain["alone_ns"]
     return [
         ("an allocation and its free, native stack of 8 frames", pair["pair_ns"], "ns", None),
         ("two threads on two devices, times one thread's pair", ratio, "x", 1.3),
+        ("the same with turns of the loop for steps", turns, "x", 1.3),
         ("control: two threads that share nothing", control, "x", None),
         ("control: two threads on two devices, untraced", untraced, "x", None),
         ("longest call while 10^6 blocks come to live", grow["blocks_ns"] / 1e6, "ms", 0.2),
