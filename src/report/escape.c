@@ -138,6 +138,16 @@ size_t escape_print_cut(FILE *out, struct text text, size_t columns)
 	return used;
 }
 
+/* Move past what needs no look: ASCII without controls. */
+static void skip_plain(struct text *text)
+{
+	size_t plain = 0;
+
+	while (plain < text->size && text->bytes[plain] >= ' ' && text->bytes[plain] < 0x7f)
+		plain++;
+	text_skip(text, plain);
+}
+
 char *escape_valid(struct text text, size_t max)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
@@ -150,8 +160,15 @@ char *escape_valid(struct text text, size_t max)
 	while (text.size) {
 		const char *from = text.bytes;
 		uint32_t character;
-		bool valid = utf8_take(&text, &character) && character;
+		bool valid;
 
+		skip_plain(&text);
+		memcpy(to, from, (size_t)(text.bytes - from));
+		to += text.bytes - from;
+		if (!text.size)
+			break;
+		from = text.bytes;
+		valid = utf8_take(&text, &character) && character;
 		if (!valid)
 			from = replacement;
 		memcpy(to, from, valid ? (size_t)(text.bytes - from) : 3);
@@ -160,16 +177,6 @@ char *escape_valid(struct text text, size_t max)
 	if (cut)
 		memcpy(to, replacement, sizeof(replacement));
 	return copy;
-}
-
-/* Move past what needs no look: ASCII without controls. */
-static void skip_plain(struct text *text)
-{
-	size_t plain = 0;
-
-	while (plain < text->size && text->bytes[plain] >= ' ' && text->bytes[plain] < 0x7f)
-		plain++;
-	text_skip(text, plain);
 }
 
 void escape_print_json(FILE *out, const char *json)

@@ -70,30 +70,6 @@ const struct gpuleak_frame *names_frame(const struct names *names, const struct 
 	return &names->frames[stack->frames[i]];
 }
 
-bool text_same(struct text a, struct text b)
-{
-	return a.size == b.size && (!a.size || memcmp(a.bytes, b.bytes, a.size) == 0);
-}
-
-bool text_is(struct text text, const char *other)
-{
-	return text_same(text, (struct text){other, strlen(other)});
-}
-
-bool text_begins(struct text text, const char *start)
-{
-	size_t size = strlen(start);
-
-	return text.size >= size && memcmp(text.bytes, start, size) == 0;
-}
-
-bool text_ends(struct text text, const char *end)
-{
-	size_t size = strlen(end);
-
-	return text.size >= size && memcmp(text.bytes + text.size - size, end, size) == 0;
-}
-
 struct text text_base(struct text path)
 {
 	const char *slash = path.size ? memrchr(path.bytes, '/', path.size) : NULL;

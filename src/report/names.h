@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "trace/format.h"
 
@@ -53,10 +54,30 @@ bool names_stack(const struct names *names, uint32_t word, struct stack *stack);
 const struct gpuleak_frame *names_frame(const struct names *names, const struct stack *stack,
 					uint32_t i);
 
-bool text_is(struct text text, const char *other);
-bool text_same(struct text a, struct text b);
-bool text_begins(struct text text, const char *start);
-bool text_ends(struct text text, const char *end);
+/* Inlined: most are asked of constants, for each frame of each stack. */
+static inline bool text_same(struct text a, struct text b)
+{
+	return a.size == b.size && (!a.size || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
+static inline bool text_is(struct text text, const char *other)
+{
+	return text_same(text, (struct text){other, strlen(other)});
+}
+
+static inline bool text_begins(struct text text, const char *start)
+{
+	size_t size = strlen(start);
+
+	return text.size >= size && memcmp(text.bytes, start, size) == 0;
+}
+
+static inline bool text_ends(struct text text, const char *end)
+{
+	size_t size = strlen(end);
+
+	return text.size >= size && memcmp(text.bytes + text.size - size, end, size) == 0;
+}
 
 /* What follows the last '/', the whole text where there is none. */
 struct text text_base(struct text path);

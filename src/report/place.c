@@ -65,16 +65,15 @@ static void note_occasion(struct place *place, const struct names *names,
 			  const struct gpuleak_frame *frame, enum code_owner owner)
 {
 	struct text file = names_text(names, frame->file);
+	struct text function = names_text(names, frame->function);
 
-	if (function_is(names, frame, "load_state_dict") ||
-	    function_is(names, frame, "from_pretrained"))
+	if (text_is(function, "load_state_dict") || text_is(function, "from_pretrained"))
 		place->occasions |= PLACE_WEIGHTS;
 	if (owner == CODE_STANDARD) {
-		if (function_is(names, frame, "deepcopy") && text_ends(file, "/copy.py"))
+		if (text_is(function, "deepcopy") && text_ends(file, "/copy.py"))
 			place->occasions |= PLACE_COPIED;
 	} else if (owner != CODE_TORCH) {
-		if (!(place->occasions & PLACE_VALIDATING) &&
-		    is_validation(names_text(names, frame->function)))
+		if (!(place->occasions & PLACE_VALIDATING) && is_validation(function))
 			place->occasions |= PLACE_VALIDATING;
 		if (text_ends(file, "/transformers/cache_utils.py"))
 			place->occasions |= PLACE_CACHED;
