@@ -102,7 +102,7 @@ def offline(scratch: str) -> dict:
     }
 
 
-def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path, runs) -> list:
+def run_program(setup: Setup, want: Expectation, headers: dict, folder: Path, runs=None) -> list:
     begun = time.monotonic()
     machine = {"memory": want.memory, "devices": want.devices}
     if runs:
