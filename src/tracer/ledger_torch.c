@@ -73,7 +73,8 @@ static inline void enter_free(struct ledger *ledger, const struct ledger_waiting
 		trace_count(&trace.state->unknown_frees);
 	}
 	ledger->events++;
-	books_write_event(ledger, GPULEAK_EVENT_FREE, event->address, -(int64_t)event->size, site);
+	books_write_event(ledger, GPULEAK_EVENT_FREE, event->address, (int64_t)(0 - event->size),
+			  site);
 	ledger_set_allocated(ledger, event->allocated);
 }
 
