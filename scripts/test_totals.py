@@ -3,8 +3,9 @@
 
     test_totals.py [--costs] FILE...
 
---costs: seconds by family of tests, and the slowest tests, instead. Else the last line is 'total: N passed, N failed, N skipped'. Exit 1 when a test failed, or when one was
-skipped that cannot be where scripts/setup.sh has been.
+--costs: seconds by family of tests, and the slowest tests. Else the last line is 'total: N passed,
+N failed, N skipped'; exit 1 when a test failed, or when one was skipped that cannot be where
+scripts/setup.sh has been.
 """
 
 import sys

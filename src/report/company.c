@@ -20,6 +20,13 @@ static bool counts(const struct snapshot_site *site, uint64_t steps)
 	       at->alloc_bytes / at->allocs > least_bytes;
 }
 
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
 void company_init(struct company *company, const struct snapshot *snapshot,
 		  const struct snapshot_device *device)
 {
@@ -32,6 +39,8 @@ void company_init(struct company *company, const struct snapshot *snapshot,
 		if (snapshot_device(snapshot, site) == device && counts(site, snapshot->steps))
 			company->growths[company->count++] = site->growth;
 	}
+	if (company->count)
+		qsort(company->growths, company->count, sizeof(*company->growths), compare);
 }
 
 void company_release(struct company *company)

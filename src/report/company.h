@@ -10,7 +10,8 @@
 #include "report/snapshot.h"
 
 struct company {
-	double *growths; /* owned: of the sites that allocate in step after step and keep nothing */
+	double *growths; /* owned, ascending: of the sites that allocate in each step and keep
+			    nothing */
 	size_t count;
 };
 

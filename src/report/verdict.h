@@ -138,8 +138,8 @@ struct verdict_site_input {
 	const struct gpuleak_teeth *teeth;		 /* borrowed; NULL: unknown */
 	bool collections;			 /* those of Python are counted in `teeth` */
 	const struct verdict_timeline *timeline; /* borrowed; NULL: unknown */
-	/* Borrowed: of each site that allocates and keeps nothing, size in the last step by the
-	 * mean. */
+	/* Borrowed, ascending: of each site that allocates and keeps nothing, size in the last step
+	 * by the mean. */
 	const double *company;
 	size_t company_count;
 };

@@ -140,17 +140,29 @@ bool swell_is_pure(const struct swell *swell, const struct levels *levels,
 	       (rise_is_own(swell, timeline) || began_with_little(swell, version));
 }
 
-/* How many of the sites that keep nothing allocate blocks that grew as the site's own did. */
+/* How many of the sites that keep nothing grew less than that. */
+static size_t count_below(const struct verdict_site_input *input, double growth)
+{
+	size_t low = 0;
+	size_t high = input->company_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (input->company[middle] < growth)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How many of them allocate blocks that grew as the site's own did. */
 static uint32_t count_company(const struct verdict_site_input *input, double own)
 {
-	uint32_t count = 0;
+	size_t weaker = count_below(input, 1 + COMPANY_WEAK * own);
 
-	for (size_t i = 0; i < input->company_count; i++) {
-		double growth = input->company[i] - 1;
-
-		count += growth >= COMPANY_WEAK * own && growth <= COMPANY_STRONG * own;
-	}
-	return count;
+	return u32_of((double)(count_below(input, 1 + COMPANY_STRONG * own) - weaker));
 }
 
 bool swell_in_company(struct verdict_site *site, const struct swell *swell,

@@ -55,23 +55,32 @@ EVENT note_alloc(void *ptr, uint64_t size, struct ring_totals now, struct c10_de
 	ledger_torch_alloc(ledger, (uintptr_t)ptr, size, now, stack);
 }
 
-/* While recording is paused a block that was recorded before may be freed. */
 EVENT note_free(void *ptr, uint64_t size, struct ring_totals now, struct c10_device device)
 {
-	bool paused = tracer_paused();
 	struct ledger *ledger;
 
-	if (!paused && !tracer_take_event())
+	if (!tracer_take_event())
 		return;
-	ledger = paused ? ledger_if_used((unsigned)device.index) : ledger_of(device.index);
-	if (ledger) {
-		ledger_torch_free(ledger, (uintptr_t)ptr, size, now, paused);
-		if (!paused && mark_counts(MARK_RANK_LOOP))
-			steps_free();
+	ledger = ledger_of(device.index);
+	if (!ledger) {
+		tracer_drop_event();
 		return;
 	}
+	ledger_torch_free(ledger, (uintptr_t)ptr, size, now);
+	if (mark_counts(MARK_RANK_LOOP))
+		steps_free();
+}
+
+/* While recording is paused a block that was recorded before may be freed. */
+__attribute__((noinline)) static void
+note_free_paused(void *ptr, uint64_t size, struct ring_totals now, struct c10_device device)
+{
+	struct ledger *ledger = ledger_if_used((unsigned)device.index);
+
+	if (ledger && ledger_torch_free_recorded(ledger, (uintptr_t)ptr, size, now))
+		return;
 	/* Counts it among those left out, unless recording has just gone on. */
-	if (!paused || tracer_take_event())
+	if (tracer_take_event())
 		tracer_drop_event();
 }
 
@@ -82,6 +91,8 @@ static inline void note_block(void *ptr, int64_t size, struct ring_totals now,
 		return;
 	if (size > 0)
 		note_alloc(ptr, (uint64_t)size, now, device, frame);
+	else if (size < 0 && __builtin_expect(tracer_paused(), 0))
+		note_free_paused(ptr, 0 - (uint64_t)size, now, device);
 	else if (size < 0)
 		note_free(ptr, 0 - (uint64_t)size, now, device);
 }

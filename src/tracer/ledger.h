@@ -90,7 +90,6 @@ enum {
 	LEDGER_FREED = 1,
 	LEDGER_UNPLACED = 2,  /* an allocation that the books have no room for */
 	LEDGER_COLLECTED = 4, /* a free while Python's collector was at work */
-	LEDGER_PAUSED = 8,    /* a free while recording was paused */
 };
 
 /* The first lines are what every event of PyTorch's looks at. */
@@ -147,9 +146,12 @@ unsigned ledger_count(void);
 /* A block that PyTorch's allocator gave out.  Totals are PyTorch's, after the event. */
 void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64_t size,
 			struct ring_totals now, const struct stack *stack);
-/* A block that it got back; `paused`: then it counts only if it was recorded. */
+/* A block that it got back. */
 void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
-		       struct ring_totals now, bool paused);
+		       struct ring_totals now);
+/* The same if it was recorded; false, and nothing is done, if not. */
+bool ledger_torch_free_recorded(struct ledger *ledger, uint64_t address, uint64_t size,
+				struct ring_totals now);
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,
 		      const struct stack *stack);
 

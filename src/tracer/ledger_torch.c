@@ -66,9 +66,6 @@ static inline void enter_free(struct ledger *ledger, const struct ledger_waiting
 
 	if (take_block(ledger, event->address, &block)) {
 		site = books_site_free(ledger, &block, event->flags & LEDGER_COLLECTED);
-	} else if (event->flags & LEDGER_PAUSED) {
-		trace_count(&trace.state->paused_events);
-		return;
 	} else {
 		trace_count(&trace.state->unknown_frees);
 	}
@@ -147,19 +144,35 @@ HOT_CODE void ledger_torch_alloc(struct ledger *ledger, uint64_t address, uint64
 	lock_give(&ledger->lock);
 }
 
-HOT_CODE void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
-				struct ring_totals now, bool paused)
+static inline void let_free_wait(struct ledger *ledger, uint64_t address, uint64_t size,
+				 struct ring_totals now)
 {
-	uint32_t flags = LEDGER_FREED;
+	uint32_t flags = python_collecting() ? LEDGER_FREED | LEDGER_COLLECTED : LEDGER_FREED;
 
-	if (paused)
-		flags |= LEDGER_PAUSED;
-	if (python_collecting())
-		flags |= LEDGER_COLLECTED;
-	lock_take(&ledger->lock);
 	set_reserved(ledger, now.reserved);
 	let_wait(ledger, address, size, now, GPULEAK_SITE_NONE, flags);
+}
+
+HOT_CODE void ledger_torch_free(struct ledger *ledger, uint64_t address, uint64_t size,
+				struct ring_totals now)
+{
+	lock_take(&ledger->lock);
+	let_free_wait(ledger, address, size, now);
 	lock_give(&ledger->lock);
+}
+
+bool ledger_torch_free_recorded(struct ledger *ledger, uint64_t address, uint64_t size,
+				struct ring_totals now)
+{
+	bool known;
+
+	lock_take(&ledger->lock);
+	ledger_catch_up(ledger);
+	known = blocks_find(&ledger->torch_blocks, address) != NULL;
+	if (known)
+		let_free_wait(ledger, address, size, now);
+	lock_give(&ledger->lock);
+	return known;
 }
 
 void ledger_torch_oom(struct ledger *ledger, uint64_t size, uint64_t allocated, uint64_t reserved,

@@ -25,7 +25,7 @@ static struct verdict_site swells(uint64_t first, uint32_t grew, double factor)
 	uint64_t bytes = first;
 
 	for (uint32_t i = 0; i < COMPANY; i++)
-		company[i] = i < grew ? factor : 1;
+		company[i] = (factor < 1 ? i < grew : i >= COMPANY - grew) ? factor : 1;
 	made_init(&made);
 	while (made.step <= STEPS) {
 		if (made.step > 1)
