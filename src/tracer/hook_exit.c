@@ -1,11 +1,13 @@
 /*
- * The ends that run no destructor: _exit() and what becomes another program.  The last events
- * enter the books first; of a trace that isn't mapped the marks of the last moments are written.
+ * The ends that run no destructor: _exit(), quick_exit() and what becomes another program.  The
+ * last events enter the books first; of a trace that isn't mapped the marks of the last moments
+ * are written.  execl() and its kin, called from C, become another program past us.
  *
  * Called from signal handlers, and in children of vfork() that share our memory: nothing here
  * waits for a lock or looks anything up.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,6 +26,9 @@ static void (*next_exit)(int status);
 static void (*next_exit_c)(int status);
 static int (*next_execv)(const char *path, char *const argv[]);
 static int (*next_execve)(const char *path, char *const argv[], char *const envp[]);
+static int (*next_execvp)(const char *file, char *const argv[]);
+static int (*next_execvpe)(const char *file, char *const argv[], char *const envp[]);
+static int (*next_fexecve)(int fd, char *const argv[], char *const envp[]);
 
 static void find(void *function, const char *name)
 {
@@ -32,19 +37,30 @@ static void find(void *function, const char *name)
 	memcpy(function, &next, sizeof(next));
 }
 
+static void write_rest(void)
+{
+	if (tracer_recording())
+		ledger_catch_up_all();
+	slots_leave();
+}
+
 void hook_exit_open(void)
 {
 	find(&next_exit, "_exit");
 	find(&next_exit_c, "_Exit");
 	find(&next_execv, "execv");
 	find(&next_execve, "execve");
+	find(&next_execvp, "execvp");
+	find(&next_execvpe, "execvpe");
+	find(&next_fexecve, "fexecve");
+	/* libc's own call of _exit() doesn't come to ours.  The first to be told is called last. */
+	at_quick_exit(write_rest);
 }
 
-static void write_rest(void)
+static int not_here(void)
 {
-	if (tracer_recording())
-		ledger_catch_up_all();
-	slots_leave();
+	errno = ENOSYS;
+	return -1;
 }
 
 __attribute__((noreturn)) static void leave(void (*next)(int status), int status)
@@ -77,4 +93,22 @@ EXPORT int execv(const char *path, char *const argv[])
 {
 	write_rest();
 	return next_execv ? next_execv(path, argv) : (int)syscall(SYS_execve, path, argv, environ);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	write_rest();
+	return next_execvp ? next_execvp(file, argv) : not_here();
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	write_rest();
+	return next_execvpe ? next_execvpe(file, argv, envp) : not_here();
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	write_rest();
+	return next_fexecve ? next_fexecve(fd, argv, envp) : not_here();
 }

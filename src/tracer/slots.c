@@ -29,6 +29,7 @@ static const uint64_t rest_failed = 1000 * ms; /* after one that failed */
 static const uint64_t rest_max = 10000 * ms;
 static const uint64_t finish_max = SLOTS_FINISH_MS * ms; /* to wait for the disk at the end */
 static const uint64_t fork_max = 200 * ms;		 /* ... and before a fork */
+static const uint64_t fork_write_max = 100 * ms;	 /* a writing that is begun for a fork */
 static const uint64_t leave_max = 200 * ms; /* ... and before an end without a destructor */
 
 /* Guarded by its lock, but for what says otherwise.  The lock is never held on the disk. */
@@ -37,6 +38,7 @@ static struct {
 	pthread_cond_t wake; /* who waits for the thread */
 	uint32_t calls;	     /* what the thread waits for: a futex, raised without the lock */
 	bool running;	     /* the thread is there; read without the lock */
+	bool ending;	     /* ... and is about to end, so read */
 	bool forking;	     /* it shall end as soon as it can */
 	bool finishing;	     /* the last writing is to come, or under way */
 	bool finished;	     /* ... and over */
@@ -47,6 +49,8 @@ static struct {
 	bool in_vain;	     /* slots_leave() has waited for the writing under way: enough */
 	pid_t thread;	     /* its number, also when it has just ended; 0: none */
 	uint64_t next;	     /* no writing before; the thread's alone, as all that follows */
+	uint64_t next_fork;  /* no writing for a fork before */
+	uint64_t took;	     /* ns, the last writing */
 	uint64_t mark;	     /* written last */
 	uint64_t when;	     /* ... and when it was made */
 	bool failing;	     /* said so */
@@ -168,8 +172,8 @@ static void say_failure(int error)
 /* One writing, without the lock. */
 static void write_image(void)
 {
-	uint64_t begun = now();
-	uint64_t rest;
+	uint64_t begun = now(), rest;
+	bool written;
 
 	slot_image_take(&writer.image);
 	slot_file_begin(&writer.file);
@@ -177,8 +181,10 @@ static void write_image(void)
 		slot_file_put(&writer.file, writer.image.bytes, writer.image.ranges[i].offset,
 			      writer.image.ranges[i].size);
 	put_ring(&writer.file);
-	rest = 9 * (now() - begun);
-	if (slot_file_end(&writer.file)) {
+	written = slot_file_end(&writer.file);
+	writer.took = now() - begun;
+	rest = 9 * writer.took;
+	if (written) {
 		writer.mark = writer.image.mark;
 		writer.when = writer.image.when;
 	} else {
@@ -208,37 +214,61 @@ static bool behind(void)
 	return mark != writer.mark || (mark && made_at(mark) != writer.when);
 }
 
+/* A fork may wait for a writing: the disk is quick, and that takes a tenth of the time at most. */
+static bool may_write_for_fork(void)
+{
+	return writer.took < fork_write_max && now() >= writer.next_fork;
+}
+
 /* Caller holds the lock.  False when the thread has no more to do. */
 static bool wait_for_turn(void)
 {
 	while (!writer.finishing && !writer.forking && !called_to_leave() &&
 	       rest_until(writer.next))
 		;
-	if (writer.forking || writer.finished)
+	if (writer.finished || (writer.forking && !may_write_for_fork()))
 		return false;
 	return writer.finishing || behind();
 }
 
+/* Caller holds the lock.  False when a mark came just now, of which nobody else will tell. */
+static bool end_running(void)
+{
+	__atomic_store_n(&writer.ending, true, __ATOMIC_SEQ_CST);
+	if (!writer.forking && !writer.finished && behind()) {
+		__atomic_store_n(&writer.ending, false, __ATOMIC_RELAXED);
+		return false;
+	}
+	__atomic_store_n(&writer.running, false, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+/* Caller holds the lock, which is given back meanwhile. */
+static void take_turn(void)
+{
+	bool last = writer.finishing, forking = writer.forking;
+	uint32_t asked = __atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST);
+
+	pthread_mutex_unlock(&writer.lock);
+	write_image();
+	pthread_mutex_lock(&writer.lock);
+	if (forking)
+		writer.next_fork = now() + 9 * writer.took;
+	answer(asked);
+	writer.waited_for = false;
+	writer.finished = last;
+}
+
 static void *write_images(void *unused)
 {
-	uint32_t asked;
-	bool last;
-
 	(void)unused;
 	prctl(PR_SET_NAME, "gpuleak");
 	pthread_mutex_lock(&writer.lock);
 	writer.thread = (pid_t)syscall(SYS_gettid);
-	while (wait_for_turn()) {
-		last = writer.finishing;
-		asked = __atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST);
-		pthread_mutex_unlock(&writer.lock);
-		write_image();
-		pthread_mutex_lock(&writer.lock);
-		answer(asked);
-		writer.waited_for = false;
-		writer.finished = last;
-	}
-	__atomic_store_n(&writer.running, false, __ATOMIC_SEQ_CST);
+	do {
+		while (wait_for_turn())
+			take_turn();
+	} while (!end_running());
 	answer(__atomic_load_n(&writer.asked, __ATOMIC_SEQ_CST));
 	pthread_cond_broadcast(&writer.wake);
 	pthread_mutex_unlock(&writer.lock);
@@ -262,6 +292,7 @@ static void start_thread(void)
 	started = pthread_create(&thread, &attributes, write_images, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+	__atomic_store_n(&writer.ending, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&writer.running, started, __ATOMIC_RELAXED);
 }
 
@@ -285,7 +316,12 @@ void slots_marked(void)
 {
 	int saved = errno;
 
-	if (!trace.file.slotted || __atomic_load_n(&writer.running, __ATOMIC_RELAXED))
+	if (!trace.file.slotted)
+		return;
+	/* Either we see that the thread is ending, or the thread sees the mark. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&writer.running, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&writer.ending, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&writer.lock);
 	if (!writer.running && !writer.forking && !writer.finishing)
@@ -360,6 +396,9 @@ static pid_t end_thread(uint64_t until)
 {
 	pid_t thread;
 
+	/* No mark may come for long, or none any more: what there is, is written now. */
+	if (!writer.running && writer.image.bytes && behind() && may_write_for_fork())
+		start_thread();
 	writer.forking = true;
 	call_thread();
 	while (writer.running && !writer.waited_for && wait_until(until))

@@ -4,7 +4,9 @@
  * hooks don't wait for it.
  *
  * The thread lives while there are marks to write, at most so often that it takes a tenth
- * of one core.  Before a fork it ends: Python from 3.12 on warns of forks with threads.
+ * of one core.  Before a fork it ends: Python from 3.12 on warns of forks with threads.  Marks
+ * that came before are written first, since none may come after: but only where a writing takes
+ * less than a tenth of a second, and for a tenth of the time at most.
  */
 #ifndef GPULEAK_TRACER_SLOTS_H
 #define GPULEAK_TRACER_SLOTS_H
@@ -28,9 +30,9 @@ void slots_finish(void);
 
 /*
  * The process ends without slots_finish(), or becomes another one: marks that aren't written yet
- * are, if the disk takes them within a fifth of a second.  Not after a fork, when the thread has
- * ended and no mark come since.  May be called from a signal handler, and in a child of vfork(),
- * where it does nothing.
+ * are, if the disk takes them within a fifth of a second.  Not when a fork has ended the thread
+ * and no mark come since: then all is written, or the disk was too slow for the fork to wait.
+ * May be called from a signal handler, and in a child of vfork(), where it does nothing.
  */
 void slots_leave(void);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpuleak/gpuleak.h"
@@ -27,6 +28,7 @@ enum {
 	DESCRIPTORS = 64, /* as many as the tests look at */
 	STORM_THREADS = 3,
 	STORM_CHILDREN = 60,
+	REST_NS = 20000000, /* long enough for a first mark to be written, too short for two */
 };
 
 static unsigned steps, allocs, frees; /* of this process */
@@ -259,6 +261,92 @@ static int descriptors(const char *self)
 	return 0;
 }
 
+/* Where marks are written by a thread, these come before and after it did so. */
+static void loop_twice(unsigned count)
+{
+	loop(count);
+	nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+	loop(count);
+	tell();
+}
+
+/* Three generations end by _exit(); of two of them a fork is the last that they do. */
+static int fork_and_end(const char *self)
+{
+	pid_t child;
+
+	(void)self;
+	for (unsigned generation = 0; generation < 3; generation++) {
+		begin_anew();
+		loop_twice(10);
+		if (generation == 2)
+			break;
+		child = fork();
+		if (child != 0)
+			_exit(wait_for(child));
+	}
+	_exit(0);
+}
+
+static int nothing(const char *self)
+{
+	(void)self;
+	return 0;
+}
+
+/* A child becomes another program, and so does its parent, to which nothing happens in between. */
+static int fork_and_exec(const char *self)
+{
+	char *const arguments[] = {(char *)self, "nothing", NULL};
+	pid_t child;
+
+	loop_twice(10);
+	child = fork();
+	if (child == 0) {
+		begin_anew();
+		loop_twice(10);
+		execv(self, arguments);
+	}
+	if (wait_for(child) == 0)
+		execve(self, arguments, environ);
+	return 1;
+}
+
+static int exec_by_name(const char *self)
+{
+	char *const arguments[] = {(char *)self, "nothing", NULL};
+
+	loop_twice(10);
+	execvp(self, arguments);
+	return 1;
+}
+
+static int exec_by_name_with(const char *self)
+{
+	char *const arguments[] = {(char *)self, "nothing", NULL};
+
+	loop_twice(10);
+	execvpe(self, arguments, environ);
+	return 1;
+}
+
+static int exec_by_descriptor(const char *self)
+{
+	char *const arguments[] = {(char *)self, "nothing", NULL};
+	int fd = open(self, O_RDONLY | O_CLOEXEC);
+
+	loop_twice(10);
+	fexecve(fd, arguments, environ);
+	return 1;
+}
+
+static int end_quickly(const char *self)
+{
+	(void)self;
+	loop_twice(10);
+	quick_exit(0);
+}
+
 static int leave_descriptors(const char *self)
 {
 	loop(1);
@@ -388,6 +476,13 @@ static const struct mode {
 	{"spawn", spawn},
 	{"plain", plain},
 	{"exec", become_another},
+	{"fork_and_end", fork_and_end},
+	{"fork_and_exec", fork_and_exec},
+	{"nothing", nothing},
+	{"exec_by_name", exec_by_name},
+	{"exec_by_name_with", exec_by_name_with},
+	{"exec_by_descriptor", exec_by_descriptor},
+	{"end_quickly", end_quickly},
 	{"descriptors", descriptors},
 	{"leave_descriptors", leave_descriptors},
 	{"close_early", close_early},

@@ -102,6 +102,22 @@ def test_exec(box):
     expect_equal("both programs", got, told(done))
 
 
+def test_fork_and_end(box):
+    """A process that forks and then ends without a destructor: its last marks, too."""
+    check_children(box, "fork_and_end", 3)
+
+
+def test_fork_and_exec(box):
+    check_children(box, "fork_and_exec", 2)
+
+
+def test_last_marks(box):
+    """Other ends that run no destructor."""
+    for mode in ("exec_by_name", "exec_by_name_with", "exec_by_descriptor", "end_quickly"):
+        check_children(box, mode, 1)
+        box.trace_path.unlink()
+
+
 def test_descriptors(box):
     """None of ours is open in the next program."""
     done = box.run(["children", "leave_descriptors"])

@@ -314,6 +314,18 @@ def test_forks(box):
     expect_equal("marks", box.trace().committed, 3000)
 
 
+def test_forks_slow_disk(box):
+    """A fork waits until its marks are written where that is quick, and that not too often."""
+    for write_ms, forks in ((12, 20), (2, 100)):  # some twelve writes each time
+        rest = [*simple_steps(20), *[event for _ in range(forks) for event in (("s",), ("W",))]]
+        late = Late(box, simple_steps(20), rest, f"delay 1 1000000 {write_ms}")
+        done, _, err = late.play()
+        expect_equal("standard error", err, "")
+        expect(done < 1.2, f"{forks} forks took {done:.1f} s with {write_ms} ms a write")
+        for path in box.folder.iterdir():
+            path.unlink()
+
+
 def test_no_space_for_a_while(box):
     """The disk is full in mid-run: said once; later marks are written when there is room."""
     events = list(RandomEvents(4).steps(24))

@@ -58,6 +58,7 @@ class Failure(Exception):
 class Setup:
     build: Path
     python: Path
+    writer: str = "auto"  # GPULEAK_WRITER
 
     @property
     def tracer(self) -> Path:
@@ -100,6 +101,7 @@ def environment(setup: Setup, headers: dict, folder: Path, preload: list) -> dic
         "TORTURE_FACTS": str(folder / "facts"),
         "OMP_NUM_THREADS": "1",
         "GPULEAK_SIZE": "8M",
+        "GPULEAK_WRITER": setup.writer,
     }
     if preload:
         env["LD_PRELOAD"] = ":".join(map(str, preload))
@@ -323,11 +325,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--python", type=Path, help="Python with PyTorch (default: build/venv)")
+    parser.add_argument("--writer", default="auto", help="GPULEAK_WRITER of the programs")
     parser.add_argument("program", type=Path)
     parser.add_argument("extra", nargs="*", help="arguments for the program")
     options = parser.parse_args()
     python = options.python or options.build / "venv/bin/python"
-    setup = Setup(options.build.resolve(), python.absolute())
+    setup = Setup(options.build.resolve(), python.absolute(), options.writer)
     program = options.program.resolve()
     report_to_ctest(setup, lambda: torture(setup, program, options.extra))
 
