@@ -22,6 +22,7 @@ void code_map_init(struct code_map *map, const struct snapshot *snapshot,
 		.pattern_count = pattern_count,
 		.owners = memory_new(snapshot->names.frame_count, 1),
 		.hashes = memory_new(snapshot->names.frame_count, sizeof(*map->hashes)),
+		.functions = memory_new(snapshot->names.frame_count, sizeof(*map->functions)),
 		.paths = memory_new(PATHS_TABLE, sizeof(*map->paths)),
 		.paths_left = PATHS_MAX,
 		.frames_left = FRAMES_MAX,
@@ -32,6 +33,7 @@ void code_map_release(struct code_map *map)
 {
 	free(map->owners);
 	free(map->hashes);
+	free(map->functions);
 	free(map->paths);
 	*map = (struct code_map){0};
 }

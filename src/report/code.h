@@ -34,6 +34,7 @@ struct code_map {
 	size_t pattern_count;
 	uint8_t *owners;	 /* owned, by frame: enum code_owner */
 	uint64_t *hashes;	 /* owned, by frame: place_frame_hash(); 0: not made yet */
+	uint64_t *functions;	 /* owned, by frame: see place.c; 0: not made yet */
 	struct code_path *paths; /* owned: a table of the files looked at so far */
 	uint32_t paths_left;	 /* so many more are looked at: bounds the time for any bytes ... */
 	uint64_t frames_left;	 /* ... as does this */

@@ -52,26 +52,45 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 	findings->segment_count = count - findings->site_count;
 }
 
-static void judge_sites(struct findings *findings, const struct snapshot *snapshot)
+static void judge_site(struct findings *findings, const struct snapshot *snapshot,
+		       const struct company *company, size_t i, uint32_t line_release)
+{
+	verdict_site(&findings->sites[i],
+		     &(struct verdict_site_input){
+			     .now = snapshot->steps,
+			     .version = &findings->origins[i]->at,
+			     .evidence = snapshot_evidence(snapshot, findings->origins[i]),
+			     .teeth = snapshot_teeth(snapshot, findings->origins[i]),
+			     .collections = snapshot->run.flags & GPULEAK_RUN_COLLECTIONS,
+			     .timeline = &findings->timeline,
+			     .company = company->growths,
+			     .company_count = company->count,
+			     .line_release = line_release,
+		     });
+}
+
+static void judge_sites(struct findings *findings, const struct snapshot *snapshot,
+			const struct company *company)
 {
 	size_t count = findings->site_count + findings->segment_count;
-	struct company company;
 
-	company_init(&company, snapshot, findings->device);
 	findings->sites = memory_new(count, sizeof(*findings->sites));
 	for (size_t i = 0; i < count; i++)
-		verdict_site(&findings->sites[i],
-			     &(struct verdict_site_input){
-				     .now = snapshot->steps,
-				     .version = &findings->origins[i]->at,
-				     .evidence = snapshot_evidence(snapshot, findings->origins[i]),
-				     .teeth = snapshot_teeth(snapshot, findings->origins[i]),
-				     .collections = snapshot->run.flags & GPULEAK_RUN_COLLECTIONS,
-				     .timeline = &findings->timeline,
-				     .company = company.growths,
-				     .company_count = company.count,
-			     });
-	company_release(&company);
+		judge_site(findings, snapshot, company, i, 0);
+}
+
+/* What earlier stacks of a line gave back at some age, the latest one may still. */
+static void judge_lines(struct findings *findings, const struct snapshot *snapshot,
+			const struct company *company)
+{
+	uint32_t *releases = memory_new(findings->site_count, sizeof(*releases));
+
+	findings_line_releases(findings, &snapshot->names, releases);
+	for (size_t i = 0; i < findings->site_count; i++)
+		if (releases[i])
+			judge_site(findings, snapshot, company, i, releases[i]);
+	free(releases);
+	findings_link_lines(findings, &snapshot->names);
 }
 
 static void judge_device(struct findings *findings, const struct snapshot *snapshot)
@@ -428,11 +447,15 @@ static int by_gravity(const void *first, const void *second)
 static void judge(struct findings *findings, struct code_map *map, struct rules_matcher *matcher)
 {
 	size_t count = findings->site_count + findings->segment_count;
+	struct company company;
 
-	judge_sites(findings, map->snapshot);
+	company_init(&company, map->snapshot, findings->device);
+	judge_sites(findings, map->snapshot, &company);
 	place_sites(findings, map);
 	judge_copied(findings);
 	place_backward(findings, map);
+	judge_lines(findings, map->snapshot, &company);
+	company_release(&company);
 	findings->rules = memory_new(count, sizeof(struct rule *));
 	findings->hidden = memory_new(count, sizeof(*findings->hidden));
 	findings_apply_rules(findings, matcher);

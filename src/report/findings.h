@@ -106,6 +106,16 @@ bool finding_passed_bound(const struct finding *finding);
 void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
 bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
 
+/* For findings.c, in findings_lines.c: have each site know the next one of the same line. */
+void findings_link_lines(struct findings *findings, const struct names *names);
+
+/*
+ * For findings.c, in findings_lines.c.  Of each site that keeps memory: at what age stacks of the
+ * same line, that were done with when it began, gave back all; 0: there is none.
+ */
+void findings_line_releases(struct findings *findings, const struct names *names,
+			    uint32_t *releases);
+
 /*
  * What a thread of autograd allocates has no line of the user's where the trace doesn't say who
  * called backward(): it gets the device's one line that does, if there is one.

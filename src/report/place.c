@@ -112,6 +112,30 @@ static uint64_t frame_hash(struct code_map *map, const struct gpuleak_frame *fra
 	return *hash;
 }
 
+/* Three bits of 64, the same for all lines of a function; made once for a frame. */
+static uint64_t function_bits(struct code_map *map, const struct gpuleak_frame *frame)
+{
+	uint64_t *bits = &map->functions[frame - map->snapshot->names.frames];
+
+	if (!*bits) {
+		struct gpuleak_frame function = *frame;
+		uint64_t hash;
+
+		function.line = 0;
+		hash = place_frame_hash(&map->snapshot->names, &function);
+		hash ^= hash >> 32;
+		*bits = 1ull << (hash & 63) | 1ull << (hash >> 6 & 63) | 1ull << (hash >> 12 & 63);
+	}
+	return *bits;
+}
+
+static void note_caller(struct place *place, struct code_map *map,
+			const struct gpuleak_frame *frame)
+{
+	place->callers = place->callers * 0x100000001b3ull ^ frame_hash(map, frame);
+	place->functions |= function_bits(map, frame);
+}
+
 /* `own`: of the thread that allocates.  Only such a frame tells of what. */
 static void note_python_frame(struct place *place, struct candidates *found,
 			      const struct names *names, const struct gpuleak_frame *frame,
@@ -211,7 +235,7 @@ void place_of_stack(struct place *place, struct code_map *map, const struct stac
 		if (!place->inner || (!place->inner->function && frame->function))
 			place->inner = frame;
 		if (owner == CODE_USER)
-			place->callers = place->callers * 0x100000001b3ull ^ frame_hash(map, frame);
+			note_caller(place, map, frame);
 		if (owner < CODE_NATIVE)
 			note_python_frame(place, &found, names, frame, owner, i < stack->own);
 		else

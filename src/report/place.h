@@ -43,6 +43,7 @@ struct place {
 	bool few;	    /* left out of the pool: see findings.c */
 	uint32_t occasions; /* enum place_occasion */
 	uint64_t callers;   /* hash of the user's frames, all of them */
+	uint64_t functions; /* which functions of the user's they are, whatever the order: bits */
 	uint32_t damaged;   /* frames that could not be read */
 };
 

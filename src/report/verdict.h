@@ -13,7 +13,7 @@
  *      verdict_teeth.c    how often a site's blocks pile up and go, and who frees them
  *      verdict_timeline.c what the timeline says: demand, reserve, pace
  *      verdict_device.c   one device
- *      verdict_pool.c     many stacks that keep memory once each
+ *      verdict_pool.c     many stacks that keep memory once each, or one after the other
  *      verdict_text.c     sentences
  *      verdict_numbers.c  numbers and sizes in sentences
  *
@@ -79,7 +79,8 @@ enum verdict_reason {
 	VERDICT_REASON_TRADED = 21,	 /* WORKLOAD: grows while others shrink as much */
 	VERDICT_REASON_LOADED = 22,  /* JUMP: loaded and copied before step 1, and still there */
 	VERDICT_REASON_COMPANY = 23, /* WORKLOAD: grows as what other stacks allocate does */
-	VERDICT_REASON_COUNT = 24,
+	VERDICT_REASON_RELAY = 24,   /* LEAK: a line's stacks, one after the other */
+	VERDICT_REASON_COUNT = 25,
 };
 
 /* `kept` of the `of` birth ranges since the first one have survivors; each `width` steps. */
@@ -142,6 +143,8 @@ struct verdict_site_input {
 	 * by the mean. */
 	const double *company;
 	size_t company_count;
+	/* Steps: earlier stacks of the same line gave all back at this age; 0: unknown. */
+	uint32_t line_release;
 };
 
 /* Who gives back the blocks that outlive their step. */
@@ -159,6 +162,9 @@ struct verdict_site {
 	bool bound_unknown; /* may be a buffer that is still filling */
 	bool suppressed;    /* set by the caller, before verdict_device(): counts nowhere */
 	bool pooled;	    /* set by verdict_device(): part of its `pool` */
+	/* Set by the caller, before verdict_device(); all zero: nobody knows whose line it is. */
+	bool line_begins;   /* the first site of its line */
+	uint32_t line_next; /* the next one, a later item, from 1; 0: none */
 	struct verdict_rounds rounds;
 	uint32_t first_step; /* of the births that stay; of all allocations where none does */
 	uint32_t last_step;
@@ -196,7 +202,7 @@ struct verdict_site {
 	uint32_t company_of;   /* ... among these */
 	uint64_t buffer_bytes; /* BOUNDED: of all that shares the bound ... */
 	uint64_t bound_bytes;  /* ... and what they can't pass; else 0 */
-	uint32_t parts;	       /* POOL: call stacks; else 1 */
+	uint32_t parts;	       /* POOL, RELAY: call stacks; else 1 */
 	uint32_t birth_count;  /* JUMP, RENEWED: entries of `births`, ascending */
 	struct verdict_birth births[VERDICT_BIRTHS];
 };

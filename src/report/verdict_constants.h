@@ -102,10 +102,11 @@
 #define POOL_SITES     16	 /* stacks that keep memory once or twice */
 #define POOL_OCCUPIED  12	 /* of POOL_BUCKETS time buckets */
 #define POOL_BUCKETS   32
-#define POOL_CLASSES   2	  /* quarters of a power of two between sizes that are alike */
-#define POOL_SPAN      0.75	  /* of the time from the first of them on */
-#define FRAGMENT_PEAK  1.06	  /* reserve that a peak needs */
-#define FRAGMENT_SHARE 0.05	  /* of the reserve, stranded since the first quarter ... */
+#define POOL_CLASSES   2    /* quarters of a power of two between sizes that are alike */
+#define POOL_SPAN      0.75 /* of the time from the first of them on */
+#define RELAY_STRETCH  4    /* a stack of a relay kept memory in less than so much of the run */
+#define FRAGMENT_PEAK  1.06 /* reserve that a peak needs */
+#define FRAGMENT_SHARE 0.05 /* of the reserve, stranded since the first quarter ... */
 #define FRAGMENT_BYTES (32 << 20) /* bytes; ... and at least */
 #define FRAGMENT_LATE  0.15	  /* of that in the last quarter */
 #define FRAGMENT_GROWN 3    /* by the growth of the peak: what a growing workload leaves ... */

@@ -2,6 +2,10 @@
  * The pool: many call stacks that each keep memory once or twice, one after the
  * other throughout the run.  Each alone is a jump; together they are rounds.  Hooks
  * that deepen the stack and generated code look like this.
+ *
+ * The relay: one line that leaks from one call stack after the other, from each for a
+ * while, as where each epoch wraps a function once more.  Each stack alone has stopped;
+ * the line goes on.
  */
 #include "report/verdict_pool.h"
 
@@ -151,8 +155,8 @@ static bool find_leak(struct rounds *rounds)
 	return false;
 }
 
-static void describe(struct verdict_site *pool, const struct tally *tally,
-		     const struct rounds *rounds, int64_t now)
+static void describe(struct verdict_site *pool, enum verdict_reason reason,
+		     const struct tally *tally, const struct rounds *rounds, int64_t now)
 {
 	struct rate rate = rounds_rate(rounds, now, &(struct round_size){0});
 	double bytes = 0, blocks = 0;
@@ -163,7 +167,7 @@ static void describe(struct verdict_site *pool, const struct tally *tally,
 	}
 	*pool = (struct verdict_site){
 		.label = VERDICT_LEAK,
-		.reason = VERDICT_REASON_POOL,
+		.reason = reason,
 		.bound_unknown = true,
 		.rounds = {.kept = rounds->count,
 			   .of = (uint32_t)((rounds->cut - rounds->ranges[0].lo) / rounds->width +
@@ -212,15 +216,166 @@ static bool pool_leaks(struct verdict_site *pool, struct verdict_site *sites, si
 		return false;
 	choice.since = rounds.ranges[0].lo;
 	tally.sites = mark_members(sites, count, &choice);
-	describe(pool, &tally, &rounds, now);
+	describe(pool, VERDICT_REASON_POOL, &tally, &rounds, now);
 	return true;
 }
 
-/* Those that look alike, so that a jump among them isn't named; or else all. */
+/* It kept memory for a short part of the run, whatever it looks like alone. */
+static bool may_relay(const struct verdict_site *site, int64_t now)
+{
+	switch (site->reason) {
+	case VERDICT_REASON_ONCE:
+	case VERDICT_REASON_SEVERAL:
+	case VERDICT_REASON_STOPPED:
+	case VERDICT_REASON_EVEN:
+	case VERDICT_REASON_IRREGULAR:
+	case VERDICT_REASON_YOUNG:
+	case VERDICT_REASON_ROUNDS:
+		return !site->suppressed && site->kept_blocks &&
+		       site->last_step >= site->first_step &&
+		       site->last_step - site->first_step < now / RELAY_STRETCH;
+	default:
+		return false;
+	}
+}
+
+/* What it kept, evenly over the time in which it did. */
+static void tally_spread(struct tally *tally, const struct verdict_site *site)
+{
+	int64_t first = site->first_step / tally->width;
+	int64_t last = site->last_step / tally->width;
+	double share;
+
+	tally->sites++;
+	last = last < POOL_BUCKETS ? last : POOL_BUCKETS - 1;
+	first = first < last ? first : last;
+	share = 1 / (double)(last - first + 1);
+	for (int64_t i = first; i <= last; i++) {
+		tally->blocks[i] += share * site->kept_blocks;
+		tally->bytes[i] += share * (double)site->kept_bytes;
+	}
+}
+
+/* The next site of the line, or `count`. */
+static size_t next_on_line(const struct verdict_site *sites, size_t count, size_t i)
+{
+	return sites[i].line_next > i + 1 && sites[i].line_next <= count ? sites[i].line_next - 1
+									 : count;
+}
+
+/* Sites whose middle lies within the other one's time kept memory in the same turn. */
+static bool same_turn(const struct birth_range *a, const struct birth_range *b)
+{
+	int64_t middle_a = (a->lo + a->hi) / 2;
+	int64_t middle_b = (b->lo + b->hi) / 2;
+
+	return (middle_a >= b->lo && middle_a <= b->hi) || (middle_b >= a->lo && middle_b <= a->hi);
+}
+
+/* Ascending.  False when there is no room. */
+static bool add_turn(struct rounds *turns, const struct verdict_site *site)
+{
+	struct birth_range turn = {.lo = site->first_step,
+				   .hi = site->last_step,
+				   .blocks = site->kept_blocks,
+				   .bytes = (double)site->kept_bytes};
+	uint32_t at = turns->count;
+
+	while (at && turns->ranges[at - 1].lo > turn.lo)
+		at--;
+	if (at && same_turn(&turns->ranges[at - 1], &turn))
+		at--;
+	if (at < turns->count && same_turn(&turns->ranges[at], &turn)) {
+		turns->ranges[at].blocks += turn.blocks;
+		turns->ranges[at].bytes += turn.bytes;
+		return true;
+	}
+	if (turns->count == GPULEAK_BIRTHS)
+		return false;
+	memmove(&turns->ranges[at + 1], &turns->ranges[at],
+		(turns->count - at) * sizeof(turns->ranges[0]));
+	turns->ranges[at] = turn;
+	turns->count++;
+	return true;
+}
+
+/* Judged like one site whose rounds are its stacks' turns. */
+static bool turns_leak(struct rounds *turns, int64_t now)
+{
+	struct trend trend;
+	int64_t span;
+
+	rounds_measure(turns);
+	if (turns->count < (turns->even ? ROUNDS_LEAK : ROUNDS_IRREGULAR) || rounds_ended(turns))
+		return false;
+	trend = rounds_trend(turns);
+	span = turns->cut - turns->ranges[0].lo;
+	return span >= SPAN_MIN && span >= now / SPAN_SHARE &&
+	       !(trend.score < LAPLACE_CACHE && trend.ratio < RATIO_SLOWING);
+}
+
+/* From the end of the first turn to the end of the last one the others came. */
+static double turns_rate(const struct rounds *turns)
+{
+	double bytes = 0;
+
+	for (uint32_t i = 1; i < turns->count; i++)
+		bytes += turns->ranges[i].bytes;
+	return bytes / fmax(1, (double)(turns->ranges[turns->count - 1].hi - turns->ranges[0].hi));
+}
+
+/* Bytes a step that the line leaks; 0: it doesn't.  Of more turns than there is room for, too. */
+static double line_leaks(const struct verdict_site *sites, size_t count, size_t first, int64_t now)
+{
+	struct rounds turns = {.width = 1, .exact = true, .cut = now - 1};
+	struct tally tally = {.width = now / POOL_BUCKETS + 1};
+	struct rounds rounds;
+	bool room = true;
+
+	for (size_t i = first; i < count; i = next_on_line(sites, count, i)) {
+		if (!may_relay(&sites[i], now))
+			continue;
+		tally_spread(&tally, &sites[i]);
+		room = room && add_turn(&turns, &sites[i]);
+	}
+	if (room)
+		return turns_leak(&turns, now) ? turns_rate(&turns) : 0;
+	rounds_from_tally(&rounds, &tally, now);
+	return is_leak(&rounds) ? rounds_rate(&rounds, now, &(struct round_size){0}).bytes : 0;
+}
+
+static bool relay_leaks(struct verdict_site *pool, struct verdict_site *sites, size_t count,
+			int64_t now)
+{
+	struct tally tally = {.width = now / POOL_BUCKETS + 1};
+	struct rounds rounds;
+	double rate = 0;
+
+	for (size_t first = 0; first < count; first++) {
+		double of_line =
+			sites[first].line_begins ? line_leaks(sites, count, first, now) : 0;
+
+		rate += of_line;
+		for (size_t i = first; of_line > 0 && i < count;
+		     i = next_on_line(sites, count, i)) {
+			sites[i].pooled = may_relay(&sites[i], now);
+			if (sites[i].pooled)
+				tally_spread(&tally, &sites[i]);
+		}
+	}
+	if (!tally.sites)
+		return false;
+	rounds_from_tally(&rounds, &tally, now);
+	describe(pool, VERDICT_REASON_RELAY, &tally, &rounds, now);
+	pool->bytes_per_step = rate;
+	return true;
+}
+
+/* Those that look alike, so that a jump among them isn't named; or else all; or a line's. */
 bool verdict_pool(struct verdict_site *pool, struct verdict_site *sites, size_t count, int64_t now)
 {
 	struct choice all = {.all = true};
 
 	return pool_leaks(pool, sites, count, now, choose(sites, count)) ||
-	       pool_leaks(pool, sites, count, now, all);
+	       pool_leaks(pool, sites, count, now, all) || relay_leaks(pool, sites, count, now);
 }

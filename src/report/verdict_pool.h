@@ -1,4 +1,4 @@
-/* Many call stacks that keep memory once each: one finding.  See verdict_pool.c. */
+/* Many call stacks that keep memory once each, or one after the other: see verdict_pool.c. */
 #ifndef GPULEAK_REPORT_VERDICT_POOL_H
 #define GPULEAK_REPORT_VERDICT_POOL_H
 

@@ -41,6 +41,8 @@ static void facts_read(struct facts *facts, const struct verdict_site_input *inp
 	births_read(&facts->births, input->evidence, now);
 	facts->release =
 		release_read(input->evidence, &facts->births, now, max_age < now ? max_age : now);
+	if (input->line_release > facts->release.age)
+		facts->release = (struct release){.known = true, .age = input->line_release};
 	rounds_select(&facts->rounds, &facts->births,
 		      now - OVERDUE_FACTOR * facts->release.age - 1);
 	levels_read(&facts->levels, input->evidence, input->version, now);
@@ -439,7 +441,9 @@ static void judge(struct verdict_site *site, const struct facts *facts)
 	const struct rounds *rounds = &facts->rounds;
 	int64_t since;
 
-	if (rounds->count == 0) {
+	if (rounds->count == 0 && facts->input->line_release) {
+		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
+	} else if (rounds->count == 0) {
 		judge_bounded(site, facts);
 	} else if (levels_replaced(&facts->levels, &facts->births, rounds->cut, &since)) {
 		decide(site, VERDICT_PLATEAU, VERDICT_REASON_REPLACED);

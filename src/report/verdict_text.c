@@ -243,6 +243,13 @@ static void add_pool(struct text *text, const struct verdict_site *site)
 	add_stretches(text, &site->rounds);
 }
 
+static void add_relay(struct text *text, const struct verdict_site *site)
+{
+	add_count(text, site->parts, "call stack", "call stacks");
+	add(text, ", one after the other, kept memory in ");
+	add_stretches(text, &site->rounds);
+}
+
 static void add_nothing(struct text *text, const struct verdict_site *site)
 {
 	(void)site;
@@ -317,6 +324,7 @@ static void (*const sentences[VERDICT_REASON_COUNT])(struct text *, const struct
 	[VERDICT_REASON_ROUNDS] = add_rounds,	     [VERDICT_REASON_POOL] = add_pool,
 	[VERDICT_REASON_BOUNDED] = add_bounded,	     [VERDICT_REASON_TRADED] = add_traded,
 	[VERDICT_REASON_LOADED] = add_loaded,	     [VERDICT_REASON_COMPANY] = add_company,
+	[VERDICT_REASON_RELAY] = add_relay,
 };
 
 static void add_site(struct text *text, const struct verdict_site *site)

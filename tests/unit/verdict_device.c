@@ -172,6 +172,52 @@ static void pools(void)
 	EXPECT_LABEL(device, VERDICT_JUMP);
 }
 
+/*
+ * `count` stacks of one line, the next one from where the last one stopped, each with a block in
+ * each of `turn` steps from `first` on; another line has one of its own.
+ */
+static struct verdict_device relay_of(uint32_t count, uint32_t turn, uint32_t first)
+{
+	struct verdict_timeline timeline = quiet();
+
+	for (uint32_t i = 0; i < count; i++)
+		sites[i] = (struct verdict_site){
+			.label = VERDICT_PLATEAU,
+			.reason = VERDICT_REASON_STOPPED,
+			.kept_bytes = 1024 * turn,
+			.kept_blocks = turn,
+			.bytes = 1024 * turn,
+			.first_step = first + i * turn,
+			.last_step = first + (i + 1) * turn - 1,
+			.line_begins = i == 0,
+			.line_next = i + 1 < count ? i + 2 : 0,
+		};
+	sites[count] = sites[count - 1];
+	sites[count].line_begins = true;
+	return judged(count + 1, STEPS, &timeline, 0);
+}
+
+static void relays(void)
+{
+	struct verdict_device device = relay_of(20, 20, 1);
+
+	EXPECT_LABEL(device, VERDICT_LEAK);
+	EXPECT_U64(device.pool.parts, 20);
+	EXPECT(sites[0].pooled && sites[19].pooled && !sites[20].pooled);
+	EXPECT(device.bytes_per_step > 1000 && device.bytes_per_step < 1048);
+	expect_sentence(&device, "20 call stacks, one after the other, kept memory in each of "
+				 "31 stretches of 13 steps");
+	EXPECT_LABEL(relay_of(7, 57, 2), VERDICT_LEAK);
+	EXPECT_LABEL(relay_of(20, 1, 200), VERDICT_STABLE); /* all in one place */
+	EXPECT_LABEL(relay_of(8, 40, 1), VERDICT_STABLE);   /* stopped 80 steps ago */
+	EXPECT_LABEL(relay_of(5, 80, 1), VERDICT_STABLE);   /* too few */
+	EXPECT_LABEL(relay_of(3, 133, 1), VERDICT_STABLE);  /* each for a third of the run */
+	relay_of(20, 20, 1);
+	sites[0].line_begins = false; /* nobody knows whose line it is */
+	device = judged(20, STEPS, &(struct verdict_timeline){.demand_growth = 1}, 0);
+	EXPECT_LABEL(device, VERDICT_STABLE);
+}
+
 /* A timeline of STEPS entries: what a step needs, what stays, what is reserved. */
 static struct verdict_timeline series(double demand, double demand_more, double reserved_more)
 {
@@ -310,6 +356,7 @@ int main(void)
 	thresholds();
 	forecast();
 	pools();
+	relays();
 	timelines();
 	outgrown();
 	leap_of_demand();
