@@ -39,7 +39,7 @@ static void find(void *function, const char *name)
 
 static void write_rest(void)
 {
-	if (tracer_recording())
+	if (tracer_recording() || tracer_paused())
 		ledger_catch_up_all();
 	slots_leave();
 }

@@ -320,10 +320,10 @@ def events_since_last_mark(trace):
     return ring[last_mark + 1 :]
 
 
-def end_with_events(box, end, code=0):
+def end_with_events(box, *end, code=0):
     """The events of the ring since the last mark, after which 70 were made; they are the first."""
     made = [("a", 0, 0x2000000 + 0x1000 * i, 512, 2) for i in range(70)]
-    replay(box, [*simple_steps(3), *made, end], code=code)
+    replay(box, [*simple_steps(3), *made, *end], code=code)
     found = [event["address"] for event in events_since_last_mark(box.trace())]
     expect_equal("their addresses", found, [event[2] for event in made][: len(found)])
     return len(found)
@@ -334,6 +334,8 @@ def test_last_events(box):
     be one writing behind."""
     for end in ("e", "E") if box.writer != "slots" else ("e",):
         expect_equal(f"events, ended by {end}", end_with_events(box, (end, 0)), 70)
+        paused = end_with_events(box, ("z",), (end, 0))
+        expect_equal(f"events, ended by {end} while paused", paused, 70)
 
 
 def test_notes(box):
