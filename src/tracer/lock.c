@@ -1,7 +1,9 @@
 #include "tracer/lock.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tracer/banned.h"
 
@@ -36,7 +38,7 @@ __attribute__((cold, noinline)) void lock_wait(struct lock *lock)
 
 	do {
 		if (!look(lock))
-			nanosleep(&nap, NULL);
+			syscall(SYS_nanosleep, &nap, NULL); /* no point of cancellation */
 	} while (!lock_try(lock));
 	errno = saved;
 }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include "tracer/cancel.h"
 #include "tracer/host.h"
 #include "tracer/hot.h"
 #include "tracer/ledger.h"
@@ -179,8 +180,11 @@ static bool take_clock(enum mark_rank rank)
 
 void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 {
+	int cancel;
+
 	if (!tracer_recording())
 		return;
+	cancel = cancel_put_off();
 	pthread_mutex_lock(&mark_lock);
 	if (trace.state->committed < UINT32_MAX - 2 && take_clock(rank_of(clock))) {
 		trace.state->clock = clock;
@@ -189,6 +193,7 @@ void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 	}
 	pthread_mutex_unlock(&mark_lock);
 	slots_marked();
+	cancel_allow(cancel);
 }
 
 void mark_step(enum gpuleak_clock clock, uint32_t number)

@@ -10,6 +10,7 @@
 #include "trace/layout.h"
 #include "tracer/agent.h"
 #include "tracer/backward_pass.h"
+#include "tracer/cancel.h"
 #include "tracer/clock.h"
 #include "tracer/describe.h"
 #include "tracer/graphs.h"
@@ -148,8 +149,10 @@ __attribute__((constructor)) static void begin(void)
 {
 	static pthread_once_t begun = PTHREAD_ONCE_INIT;
 	int saved = errno;
+	int cancel = cancel_put_off();
 
 	pthread_once(&begun, begin_once);
+	cancel_allow(cancel);
 	errno = saved;
 }
 
@@ -182,15 +185,18 @@ static void make_trace(uint64_t size, uint64_t ring)
 void tracer_prepare(void)
 {
 	int saved = errno;
+	int cancel;
 
 	if (get_state() != TRACER_ASLEEP)
 		return;
 	begin();
 	meet_child();
+	cancel = cancel_put_off();
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_ASLEEP)
 		make_trace(settings.size, settings.ring);
 	pthread_mutex_unlock(&start_lock);
+	cancel_allow(cancel);
 	errno = saved;
 }
 
@@ -210,14 +216,17 @@ static void publish(void)
 static bool start_recording(void)
 {
 	int saved = errno;
+	int cancel;
 
 	tracer_prepare();
+	cancel = cancel_put_off();
 	pthread_mutex_lock(&start_lock);
 	if (get_state() == TRACER_READY)
 		publish();
 	pthread_mutex_unlock(&start_lock);
 	if (tracer_recording())
 		agent_insist();
+	cancel_allow(cancel);
 	errno = saved;
 	return tracer_recording();
 }

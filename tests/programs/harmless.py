@@ -42,6 +42,17 @@ def test_manners(box):
     expect("1 threads" in before, f"it did not look at threads: {before}")
 
 
+def test_cancelled(box):
+    """A thread with a cancellation pending ends where it would without the tracer, and not in a hook."""
+    done = box.run(["cancelled"])
+    plain = box.run(["cancelled"], traced=False)
+    expect_equal("without the tracer", plain.stdout, "worked 1, cancelled 1\n")
+    expect_equal("with it", done.stdout, plain.stdout)
+    trace = box.trace()
+    expect_equal("marks", trace.committed, 20)
+    expect_equal("allocated", trace.devices()[0]["allocated"], 200 * 512)
+
+
 def check_threads(box, threads, devices, rounds):
     done = box.run(["threads", threads, devices, rounds])
     trace = box.trace()
