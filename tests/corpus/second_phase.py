@@ -5,7 +5,7 @@ What an epoch accumulates goes when the next one begins: the second phase's call
 to see that, the first one's has.
 """
 
-# expect: SAWTOOTH|JUMP|STABLE
+# expect: STABLE
 # exit: 0
 # steps: 290
 # forbid: LEAK GROWING

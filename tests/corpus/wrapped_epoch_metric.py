@@ -5,7 +5,7 @@ So the last epoch's call stack has given nothing back yet, as those before it ha
 they were at work.
 """
 
-# expect: SAWTOOTH|JUMP|STABLE
+# expect: STABLE
 # exit: 0
 # steps: 336
 # forbid: LEAK GROWING
