@@ -61,7 +61,7 @@ static void note_malloc(void *ptr, size_t size, const uintptr_t *frame)
 	segment = is_segment((const void *)frame[1]);
 	stack_capture(stack, frame);
 	if (!segment && mark_counts(MARK_RANK_LOOP))
-		steps_allocation(stack);
+		steps_allocation(ledger->device, stack);
 	ledger_cuda_alloc(ledger, (uintptr_t)ptr, size, segment, stack);
 }
 
@@ -89,7 +89,7 @@ static void note_free(const void *ptr)
 
 		if (ledger && ledger_cuda_free(ledger, (uintptr_t)ptr)) {
 			if (mark_counts(MARK_RANK_LOOP))
-				steps_free();
+				steps_free(i);
 			return;
 		}
 	}

@@ -128,7 +128,7 @@ static void note_launch(const void *executable, const uintptr_t *frame)
 	stack = thread_stack();
 	if (stack) {
 		stack_capture(stack, frame);
-		steps_replayed(stack);
+		steps_replayed((uint32_t)thread_device, stack);
 	}
 }
 

@@ -51,7 +51,7 @@ EVENT note_alloc(void *ptr, uint64_t size, struct ring_totals now, struct c10_de
 	}
 	stack_capture(stack, frame);
 	if (mark_counts(MARK_RANK_LOOP))
-		steps_allocation(stack);
+		steps_allocation(ledger->device, stack);
 	ledger_torch_alloc(ledger, (uintptr_t)ptr, size, now, stack);
 }
 
@@ -68,7 +68,7 @@ EVENT note_free(void *ptr, uint64_t size, struct ring_totals now, struct c10_dev
 	}
 	ledger_torch_free(ledger, (uintptr_t)ptr, size, now);
 	if (mark_counts(MARK_RANK_LOOP))
-		steps_free();
+		steps_free(ledger->device);
 }
 
 /* While recording is paused a block that was recorded before may be freed. */

@@ -178,7 +178,7 @@ static bool take_clock(enum mark_rank rank)
 	return true;
 }
 
-void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
+void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number, uint64_t marks)
 {
 	int cancel;
 
@@ -186,7 +186,8 @@ void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number)
 		return;
 	cancel = cancel_put_off();
 	pthread_mutex_lock(&mark_lock);
-	if (trace.state->committed < UINT32_MAX - 2 && take_clock(rank_of(clock))) {
+	if (trace.state->committed >= marks && trace.state->committed < UINT32_MAX - 2 &&
+	    take_clock(rank_of(clock))) {
 		trace.state->clock = clock;
 		if (!number || number > trace.state->committed)
 			commit(number);
@@ -200,7 +201,7 @@ void mark_step(enum gpuleak_clock clock, uint32_t number)
 {
 	if (!tracer_recording() || !mark_counts(rank_of(clock)))
 		return;
-	mark_step_in_hook(clock, number);
+	mark_step_in_hook(clock, number, 0);
 	native_names_give(NAMES_PER_MARK);
 }
 

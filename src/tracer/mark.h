@@ -20,8 +20,11 @@
  */
 void mark_step(enum gpuleak_clock clock, uint32_t number);
 
-/* The same in an allocator's hook: leaves out what takes long. */
-void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number);
+/*
+ * The same in an allocator's hook: leaves out what takes long.  Nothing happens if there are
+ * fewer than `marks`: another thread has started anew since the number was thought of.
+ */
+void mark_step_in_hook(enum gpuleak_clock clock, uint32_t number, uint64_t marks);
 
 /* Start anew with the clock in use: what it counted so far were no steps. */
 void mark_restart(enum gpuleak_clock clock);

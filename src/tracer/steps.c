@@ -123,31 +123,32 @@ static void note_lead(const struct stack *stack)
 }
 
 /* Seldom wanted: outside of the hook's piece of code. */
-__attribute__((noinline)) void steps_allocation(const struct stack *stack)
+__attribute__((noinline)) void steps_allocation(uint32_t device, const struct stack *stack)
 {
 	int saved = errno;
 	struct turns_turn turn;
 
-	if (!settings.steps_given && !optimizer_step_runs(stack) && turns_begin(stack, &turn)) {
+	if (!settings.steps_given && !optimizer_step_runs(stack) &&
+	    turns_begin(device, stack, &turn)) {
 		if (turn.restart)
 			mark_restart(turn.clock);
-		mark_step_in_hook(turn.clock, turn.number);
+		mark_step_in_hook(turn.clock, turn.number, turn.restart ? 0 : turn.marks);
 		if (turn.first)
 			note_lead(stack);
 	}
 	errno = saved;
 }
 
-void steps_replayed(const struct stack *stack)
+void steps_replayed(uint32_t device, const struct stack *stack)
 {
-	turns_freed();
-	steps_allocation(stack);
+	steps_free(device);
+	steps_allocation(device, stack);
 }
 
-void steps_free(void)
+void steps_free(uint32_t device)
 {
 	if (!settings.steps_given)
-		turns_freed();
+		turns_freed(device);
 }
 
 EXPORT void gpuleak_step(void)

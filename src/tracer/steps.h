@@ -29,15 +29,15 @@ void steps_backward_ends(void);
 void steps_backward_replayed(uint32_t count);
 
 /* A graph was replayed from `stack`: as good as an allocation and a free there, which it
- * doesn't tell of. */
-void steps_replayed(const struct stack *stack);
+ * doesn't tell of.  Of a device beyond those we have room for nothing is noted, here and below. */
+void steps_replayed(uint32_t device, const struct stack *stack);
 
 /* A block is about to be noted in an allocator's hook: where no better clock is known, a turn
  * of the loop may begin with it. */
-void steps_allocation(const struct stack *stack);
+void steps_allocation(uint32_t device, const struct stack *stack);
 
 /* A block was freed, in an allocator's hook. */
-void steps_free(void);
+void steps_free(uint32_t device);
 
 /* In a child after fork. */
 void steps_forget(void);

@@ -13,8 +13,8 @@
  *   8. the slot writer's lock     when to write; never held on the disk  slots.c
  *
  * Taken with no other than the first held, and nothing is taken within them: clock_lock
- * (clock.c), graphs_lock (graphs.c), turns_lock (turns.c), passes_lock (backward_pass.c),
- * host_lock (host.c, also within mark_lock).
+ * (clock.c), graphs_lock (graphs.c), the lock of a device's turns (turns.c), passes_lock
+ * (backward_pass.c), host_lock (host.c, also within mark_lock).
  *
  * Never waited for while any of these is held: the GIL, and the loader's lock as
  * dlopen, dlsym and dladdr take it.  dl_iterate_phdr is allowed: it takes a lock

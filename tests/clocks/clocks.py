@@ -23,6 +23,7 @@ def check_row(setup, row: dict, trace: Path) -> list:
         return [f"{row['row']} made no trace"]
     report, _ = setup.read(trace, "--all")
     values = {**report["trace"], **report, "device": report["devices"][0]["verdict"]}
+    values["second"] = report["devices"][-1]["verdict"]
     values["host"] = report["host"]["verdict"]
     values["kept_after"] = (report["devices"][0]["after_last_step"] or {}).get("blocks")
     sites = [s for s in report["devices"][0]["sites"] if s["source"] == "torch"]
@@ -38,13 +39,14 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("rows", nargs="*", help="these rows alone")
+    parser.add_argument("--devices", help="so many, of the simulated GPU")
     parser.add_argument("--keep", type=Path, help="folder for the traces")
     options = parser.parse_args()
     setup = setup_from(options)
     with tempfile.TemporaryDirectory(prefix="gpuleak-") as scratch:
         folder = (options.keep or Path(scratch)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        command = setup.run_command([options.file.resolve(), *options.rows])
+        command = setup.run_command([options.file.resolve(), *options.rows], devices=options.devices)
         done = setup.execute(command, folder / "%p.bin")
         rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"row"')]
         if not rows:
