@@ -21,7 +21,7 @@
  * the parts that a verdict looks at, and few in all, however long the run.
  */
 enum {
-	COST_SHARE = 500,
+	COST_SHARE = 4000,
 	MARKS_SHARE = 16,
 };
 

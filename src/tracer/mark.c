@@ -8,6 +8,7 @@
 #include "tracer/ledger.h"
 #include "tracer/native_loader.h"
 #include "tracer/native_names.h"
+#include "tracer/ring.h"
 #include "tracer/slots.h"
 #include "tracer/trace_writer.h"
 #include "tracer/tracer.h"
@@ -203,6 +204,7 @@ void mark_step(enum gpuleak_clock clock, uint32_t number)
 		return;
 	mark_step_in_hook(clock, number, 0);
 	native_names_give(NAMES_PER_MARK);
+	ring_touch_ahead();
 }
 
 void mark_restart(enum gpuleak_clock clock)

@@ -4,6 +4,12 @@
 
 #include "tracer/banned.h"
 
+enum {
+	TOUCH_LEAST = 32, /* pages at a time: the first costs most */
+	TOUCH_MOST = 256, /* a millisecond's worth */
+	TOUCH_SHARE = 4,  /* of the ring, at most: what lies further ahead is clean again by then */
+};
+
 /*
  * A page counts once its sequence is set; until then readers pass it by.  What an earlier claim
  * left behind the first event stays: each event ends what a reader looks at until the next one
@@ -36,6 +42,48 @@ __attribute__((noinline)) bool ring_next_page(struct ring_cursor *cursor, struct
 		return false;
 	claim_page(cursor, before);
 	return true;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * A store that changes nothing, since another thread may be claiming the page.  By an exchange:
+ * compilers make a load of what adds nothing.
+ */
+static void touch(struct gpuleak_ring_page *page)
+{
+	uint32_t zero = 0;
+
+	__atomic_compare_exchange_n(&page->padding, &zero, 0, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+/* As many pages as the last step took, and some more, so that it isn't done at each mark. */
+static void touch_ahead(void)
+{
+	uint64_t claimed = __atomic_load_n(&trace.state->ring_claimed, __ATOMIC_RELAXED);
+	uint64_t most = lesser(TOUCH_MOST, trace.ring_pages / TOUCH_SHARE);
+	uint64_t wanted = claimed + lesser(claimed - trace.ring_seen + 1, most);
+
+	trace.ring_seen = claimed;
+	if (trace.ring_touched < claimed)
+		trace.ring_touched = claimed;
+	if (trace.ring_touched >= wanted)
+		return;
+	wanted = lesser(wanted + TOUCH_LEAST, claimed + most);
+	for (; trace.ring_touched < wanted; trace.ring_touched++)
+		touch(&trace.ring[trace.ring_touched % trace.ring_pages]);
+}
+
+void ring_touch_ahead(void)
+{
+	if (trace.file.slotted || __atomic_exchange_n(&trace.ring_touching, true, __ATOMIC_ACQUIRE))
+		return;
+	touch_ahead();
+	__atomic_store_n(&trace.ring_touching, false, __ATOMIC_RELEASE);
 }
 
 bool ring_ends_in_alloc(const struct ring_cursor *cursor, uint64_t address)

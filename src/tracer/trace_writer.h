@@ -41,6 +41,9 @@ struct trace {
 	uint64_t timeline_share; /* entries of a half of a device's share */
 	uint64_t notes_max;
 	uint64_t ring_pages;
+	bool ring_touching;    /* ring_touch_ahead() is at work: atomic, and guards ... */
+	uint64_t ring_seen;    /* pages claimed, and ... */
+	uint64_t ring_touched; /* ... ready, when it was last */
 };
 
 extern struct trace trace;
