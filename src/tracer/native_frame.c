@@ -20,18 +20,26 @@ static void copy_text(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
-/* The loader has no name for the program itself. */
-static void copy_module_name(const struct native_module *module, char *name, size_t size)
+/* The program's own path, looked at once: a system call for each of its frames is slow. */
+static const char *program_path(void)
 {
+	static char
+		path[sizeof(((struct native_frame *)NULL)->module)]; /* within the walk's lock */
 	int saved = errno;
 	ssize_t length;
 
-	copy_text(name, size, module->name);
-	if (name[0])
-		return;
-	length = readlink("/proc/self/exe", name, size - 1);
-	name[length > 0 ? length : 0] = '\0';
-	errno = saved;
+	if (!path[0]) {
+		length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+		path[length > 0 ? length : 0] = '\0';
+		errno = saved;
+	}
+	return path;
+}
+
+/* The loader has no name for the program itself. */
+static void copy_module_name(const struct native_module *module, char *name, size_t size)
+{
+	copy_text(name, size, module->name[0] ? module->name : program_path());
 }
 
 static size_t aligned(size_t size, size_t alignment)

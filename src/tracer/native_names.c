@@ -1,6 +1,5 @@
 #include "tracer/native_names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tracer/native_stack.h"
@@ -15,13 +14,16 @@ static gpuleak_string_id text(const char *string)
 
 static gpuleak_string_id build_id(const struct native_frame *frame)
 {
-	char digits[2 * sizeof(frame->build_id) + 1];
+	static const char hexadecimal[] = "0123456789abcdef";
+	char digits[2 * sizeof(frame->build_id)];
 
 	if (!frame->build_id_size || frame->build_id_size > sizeof(frame->build_id))
 		return 0;
-	for (uint32_t i = 0; i < frame->build_id_size; i++)
-		snprintf(digits + 2 * (size_t)i, 3, "%02x", frame->build_id[i]);
-	return text(digits);
+	for (uint32_t i = 0; i < frame->build_id_size; i++) {
+		digits[2 * i] = hexadecimal[frame->build_id[i] >> 4];
+		digits[2 * i + 1] = hexadecimal[frame->build_id[i] & 15];
+	}
+	return trace_string(digits, 2 * (size_t)frame->build_id_size);
 }
 
 void native_names_frame(const void *address, struct gpuleak_frame *frame)
