@@ -14,6 +14,8 @@ enum {
 	LAST_BITS = 25,
 	MOVES = 4,	    /* old slots looked at per call: done before `now` is half full */
 	RETURNED = 1 << 15, /* old slots given back at a time: whole pages of theirs */
+	AHEAD = 32,	    /* of so many parts before it is full the last sees to the next */
+	PUTS_A_PAGE = 8,    /* ... in whose puts all pages of the next come */
 	DISTANCE_MAX = 255, /* at half load a chance of 1e-20 */
 	CHUNKS = 1 << (BLOCKS_NUMBER_BITS - BLOCKS_CHUNK_BITS),
 };
@@ -178,13 +180,22 @@ __attribute__((cold, noinline)) static bool grow(struct block_table *table)
 	/* Both can't be outgrown at once: see MOVES. */
 	if (bits > LAST_BITS || table->old.slots)
 		return table->count < (table->now.mask + 1) / 4 * 3;
-	larger.slots = memory_take(slots_size(&larger));
+	larger.slots = memory_ahead_take(&table->next, slots_size(&larger));
 	if (!larger.slots)
 		return false;
 	table->old = table->now;
 	table->moved = 0;
 	table->now = larger;
 	return true;
+}
+
+/* The next index's pages, of which each of many puts that come together would need one. */
+__attribute__((cold, noinline)) static void look_ahead(struct block_table *table)
+{
+	struct block_index larger = index_of(65 - table->now.shift);
+
+	if (table->count % PUTS_A_PAGE == 0 && 64 - larger.shift <= LAST_BITS)
+		memory_ahead_touch(&table->next, slots_size(&larger));
 }
 
 __attribute__((cold, noinline)) static bool add_chunk(struct block_table *table)
@@ -269,6 +280,8 @@ HOT_CODE bool blocks_put(struct block_table *table, const struct block *block,
 	}
 	if (table->old.slots)
 		move_some(table);
+	else if (table->count > table->now.mask / 2 - table->now.mask / 2 / AHEAD)
+		look_ahead(table);
 	return done;
 }
 

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tracer/memory.h"
+
 #define BLOCK_SIZE_MAX ((1ull << 40) - 1)
 #define BLOCK_SITE_MAX ((1u << 24) - 1)
 
@@ -53,7 +55,8 @@ enum {
 /*
  * Numbers of blocks from 1, at most half full, by open addressing; in the upper bits how far
  * each lies from its home.  Growing moves a few with each call, since PyTorch's mutex is held: all
- * at once would take 30 ms at 2^18 blocks.  Until then some are in `old`.
+ * at once would take 30 ms at 2^18 blocks.  Until then some are in `old`.  The larger one's pages
+ * are made one by one before: a home is anywhere in it.
  */
 struct block_index {
 	uint32_t *slots; /* owned; NULL: none */
@@ -69,7 +72,8 @@ struct block_table {
 	uint32_t used;		/* places of the chunks that were ever in use */
 	uint32_t free; /* the place that was freed last, from 1; each has the next in `birth` */
 	uint32_t moved;
-	uint32_t count; /* blocks in both */
+	uint32_t count;		  /* blocks in both */
+	struct memory_ahead next; /* of `now`'s double, shortly before growing */
 };
 
 /* Where the search for `address` begins. */

@@ -116,7 +116,7 @@ struct ledger {
 	struct memory_array sites; /* struct ledger_site */
 	struct map by_address;	   /* stack.hash and caller -> site: fast, good for one epoch */
 	struct memory_array held_frees;
-	struct ledger_waiting waiting[LEDGER_WAITING];
+	struct ledger_waiting waiting[LEDGER_WAITING] __attribute__((aligned(32)));
 
 	uint64_t peak_reserved;
 	uint64_t outside; /* cudaMalloc'ed by others than PyTorch */

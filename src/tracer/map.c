@@ -11,8 +11,10 @@
 enum {
 	FIRST_BITS = 8,
 	LAST_BITS = 28,
-	COPIES = 8,	   /* old slots looked at per put: done before `now` is half full */
-	RETURNED = 1 << 13 /* old slots given back at a time: whole pages of theirs */
+	COPIES = 8,	    /* old slots looked at per put: done before `now` is half full */
+	RETURNED = 1 << 13, /* old slots given back at a time: whole pages of theirs */
+	AHEAD = 16,	    /* of so many parts before it is full the last sees to the next */
+	PUTS_A_PAGE = 4	    /* ... in whose puts all pages of the next come */
 };
 
 static size_t slots_size(const struct map_slots *table)
@@ -63,7 +65,7 @@ __attribute__((cold, noinline)) static bool map_grow(struct map *map)
 
 	if (larger.bits > LAST_BITS || map->old.slots)
 		return false;
-	larger.slots = memory_take(slots_size(&larger));
+	larger.slots = memory_ahead_take(&map->next, slots_size(&larger));
 	if (!larger.slots)
 		return false;
 	map->old = map->now;
@@ -71,6 +73,18 @@ __attribute__((cold, noinline)) static bool map_grow(struct map *map)
 	map->now = larger;
 	map->count = 0;
 	return true;
+}
+
+/* The next table's pages, of which a put or its copies would need one each. */
+static void look_ahead(struct map *map)
+{
+	struct map_slots larger = {.bits = map->now.bits + 1};
+	uint32_t full = 1u << (map->now.bits - 1);
+
+	if (map->count < full - full / AHEAD || map->count % PUTS_A_PAGE || map->old.slots ||
+	    larger.bits > LAST_BITS)
+		return;
+	memory_ahead_touch(&map->next, slots_size(&larger));
 }
 
 bool map_put(struct map *map, uint64_t hash, uint32_t value)
@@ -85,6 +99,7 @@ bool map_put(struct map *map, uint64_t hash, uint32_t value)
 		map->count++;
 	*slot = (struct map_slot){key, value, map->filling};
 	copy_some(map);
+	look_ahead(map);
 	return true;
 }
 

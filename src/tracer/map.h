@@ -2,7 +2,8 @@
  * A map from 64-bit hashes to 32-bit numbers in memory of our own.  Two things of
  * one hash are taken for the same: at 10^5 entries the chance of that is 3e-10.
  *
- * Growing copies a few entries with each put, so that no call takes long.
+ * Growing copies a few entries with each put, and the larger table's pages are made one by one
+ * before, so that no call takes long.
  *
  * Not locked: the owner's lock is held in each call.  Zeroed: { 0 } is empty.
  */
@@ -11,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "tracer/memory.h"
 
 struct map_slot {
 	uint64_t key; /* 0: empty */
@@ -28,8 +31,9 @@ struct map {
 	struct map_slots now; /* at most half full */
 	struct map_slots old; /* after growing, until all of it is copied: up to `copied` */
 	uint32_t copied;
-	uint32_t count;	  /* entries of `now` */
-	uint32_t filling; /* how often it was emptied */
+	uint32_t count;		  /* entries of `now` */
+	uint32_t filling;	  /* how often it was emptied */
+	struct memory_ahead next; /* of `now`'s double, shortly before growing */
 };
 
 enum {

@@ -12,7 +12,8 @@
 
 enum {
 	SPARSE_MAX = 4, /* the trace, its image, and what is known of its two slots */
-	LOOK_PAGES = 2048
+	LOOK_PAGES = 2048,
+	PAGE = 4096 /* or more */
 };
 
 static _Atomic(uint64_t) taken;
@@ -93,6 +94,29 @@ void memory_give(void *memory, size_t size)
 	if (memory && munmap(memory, size) == 0)
 		atomic_fetch_sub_explicit(&taken, size, memory_order_relaxed);
 	errno = saved;
+}
+
+__attribute__((cold, noinline)) void memory_ahead_touch(struct memory_ahead *ahead, size_t size)
+{
+	if (!ahead->memory) {
+		*ahead = (struct memory_ahead){.memory = memory_take(size)};
+		return;
+	}
+	if (ahead->touched >= size)
+		return;
+	/* A write: what is only read is one page of zeros for all. */
+	*(volatile uint8_t *)(ahead->memory + ahead->touched) = 0;
+	ahead->touched += PAGE;
+}
+
+void *memory_ahead_take(struct memory_ahead *ahead, size_t size)
+{
+	void *memory = ahead->memory;
+
+	if (!memory)
+		return memory_take(size);
+	*ahead = (struct memory_ahead){0};
+	return memory;
 }
 
 __attribute__((cold, noinline)) static bool array_grow(struct memory_array *array)

@@ -26,6 +26,22 @@ void memory_forget_sparse(void);
  */
 uint64_t memory_taken(void);
 
+/*
+ * Memory for a table that will soon outgrow its own, with more of its pages there at each call:
+ * at once in the larger one, a burst of entries would have the kernel make a page for each.
+ * Zeroed: { 0 } is none yet.
+ */
+struct memory_ahead {
+	uint8_t *memory; /* owned until it is taken */
+	size_t touched;	 /* bytes whose pages are there */
+};
+
+/* Have one more page of `size` bytes there.  The same size in each call until it is taken. */
+void memory_ahead_touch(struct memory_ahead *ahead, size_t size);
+
+/* What was prepared, or as memory_take(): zeroed memory of `size` bytes, or NULL. */
+void *memory_ahead_take(struct memory_ahead *ahead, size_t size);
+
 /* An array that grows by doubling.  Zeroed: { 0 } is empty. */
 struct memory_array {
 	void *items;	  /* owned */

@@ -4,15 +4,19 @@
  *   hook_bench pairs      ns that recording adds to an allocation and its free
  *   hook_bench devices    the same on one thread, and on each of two threads with a device each
  *   hook_bench grow N     the longest single call while N blocks come to live, while they are
- *                         freed, while N/10 new sites come, and the longest first touch of a page
+ *                         freed, while N/10 new sites come; in turns with them loops and first
+ *                         touches of pages that are not ours, and how many pages a call touched
  *   hook_bench events N   N events, then the time (CLOCK_MONOTONIC, ns) at which it calls exit()
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "gpuleak/gpuleak.h"
 
@@ -29,7 +33,12 @@ enum {
 	LIVE = 700, /* blocks, as a training has */
 	SITES = 50,
 	PRIVATE_WORDS = 1024,
-	PRIVATE_STEPS = 25
+	PRIVATE_STEPS = 25,
+	PAGE = 4096,
+	PAGES_MAX = 1 << 15, /* of each control: more than all tables at 10^6 blocks touch */
+	LONG_NS = 200000,    /* what no call may take */
+	BLOCK_TURNS = 3500,  /* as long as an allocation or a free: some us */
+	SITE_TURNS = 20000,
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -193,45 +202,133 @@ static void take_at_new_site(unsigned i)
 	site_call(0x10000000 + i, take, &(struct request){1, address_of(i)});
 }
 
-static char *pages;
+/* Calls of one kind, in CPU time. */
+struct timing {
+	unsigned long long longest; /* ns */
+	unsigned over;		    /* calls that took more than LONG_NS */
+};
 
-static void touch_page(unsigned i)
+static void time_call(struct timing *timing, void (*call)(unsigned i), unsigned i)
 {
-	pages[(size_t)i * 4096] = 1;
+	uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID), spent;
+
+	call(i);
+	spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	timing->longest = spent > timing->longest ? spent : timing->longest;
+	timing->over += spent > LONG_NS;
 }
 
-/* ns of CPU time of the longest of so many calls. */
-static unsigned long long longest(void (*call)(unsigned i), unsigned count)
+static long faults(void)
 {
-	uint64_t longest = 0;
+	struct rusage usage;
 
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+/* The controls' pages: some of nobody's, and some of a file beside the trace, mapped as that is. */
+static char *own_pages, *file_pages;
+static unsigned touched;
+
+static void touch_own(unsigned i)
+{
+	own_pages[(size_t)i * PAGE] = 1;
+}
+
+static void touch_file(unsigned i)
+{
+	file_pages[(size_t)i * PAGE] = 1;
+}
+
+static void loop(unsigned turns)
+{
+	for (unsigned i = 0; i < turns; i++)
+		__asm__ volatile("");
+}
+
+static bool map_pages(void)
+{
+	const char *trace = getenv("GPULEAK_OUT");
+	char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s.control", trace ? trace : "trace.bin") < 0)
+		return false;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	unlink(path);
+	free(path);
+	if (fd < 0 || posix_fallocate(fd, 0, (off_t)PAGES_MAX * PAGE) != 0)
+		return false;
+	file_pages = mmap(NULL, PAGES_MAX * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	own_pages = mmap(NULL, PAGES_MAX * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	close(fd);
+	return file_pages != MAP_FAILED && own_pages != MAP_FAILED &&
+	       madvise(file_pages, PAGES_MAX * PAGE, MADV_RANDOM) == 0;
+}
+
+/* One table's growth, and what the machine makes of the same time without us. */
+struct growth {
+	struct timing calls;
+	struct timing loops;	  /* that touch nothing, as long as the calls */
+	struct timing own, file;  /* first touches of a page, as many as the calls made */
+	long faults, most_faults; /* all, and of one call */
+};
+
+/* The controls take turns with the calls: bursts of other load hit all. */
+static void grow_by(struct growth *growth, void (*call)(unsigned i), unsigned count, unsigned turns)
+{
 	for (unsigned i = 0; i < count; i++) {
-		uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID), spent;
+		long before = faults(), made;
 
-		call(i);
-		spent = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
-		longest = spent > longest ? spent : longest;
+		time_call(&growth->calls, call, i);
+		made = faults() - before;
+		growth->faults += made;
+		growth->most_faults = made > growth->most_faults ? made : growth->most_faults;
+		time_call(&growth->loops, loop, turns);
+		for (; made && touched < PAGES_MAX; made--, touched++) {
+			time_call(&growth->own, touch_own, touched);
+			time_call(&growth->file, touch_file, touched);
+		}
 	}
-	return longest;
 }
 
-/* Each table grows: of the blocks, of frees that wait for a mark, of sites.  Control: a page. */
-static void grow(unsigned count)
+static void print_timing(const char *name, const char *what, const struct timing *timing)
 {
-	size_t size = (size_t)count / 16 * 4096;
-	unsigned long long blocks, frees, sites, page;
+	printf("\"%s%s_ns\": %llu, \"%s%s_over\": %u, ", name, what, timing->longest, name, what,
+	       timing->over);
+}
 
-	pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (pages == MAP_FAILED)
-		return;
-	page = longest(touch_page, count / 16);
+static void print_growth(const char *name, const struct growth *growth)
+{
+	print_timing(name, "", &growth->calls);
+	print_timing(name, "_loop", &growth->loops);
+	print_timing(name, "_own", &growth->own);
+	print_timing(name, "_file", &growth->file);
+	printf("\"%s_faults\": %ld, \"%s_most_faults\": %ld", name, growth->faults, name,
+	       growth->most_faults);
+}
+
+/* Each table grows: of the blocks, of frees that wait for a mark, of sites. */
+static bool grow(unsigned count)
+{
+	struct growth blocks = {0}, frees = {0}, sites = {0};
+
+	if (!map_pages())
+		return false;
 	fill(0, SITES);
-	blocks = longest(take_block, count);
+	grow_by(&blocks, take_block, count, BLOCK_TURNS);
 	gpuleak_step();
-	frees = longest(give_block, count);
-	sites = longest(take_at_new_site, count / 10);
-	printf("{\"blocks_ns\": %llu, \"frees_ns\": %llu, \"sites_ns\": %llu, \"page_ns\": %llu}\n",
-	       blocks, frees, sites, page);
+	grow_by(&frees, give_block, count, BLOCK_TURNS);
+	grow_by(&sites, take_at_new_site, count / 10, SITE_TURNS);
+	printf("{");
+	print_growth("blocks", &blocks);
+	printf(", ");
+	print_growth("frees", &frees);
+	printf(", ");
+	print_growth("sites", &sites);
+	printf("}\n");
+	return true;
 }
 
 static void events(unsigned count)
@@ -262,7 +359,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(what, "pairs") == 0) {
 		pairs();
 	} else if (strcmp(what, "grow") == 0) {
-		grow(count);
+		return grow(count) ? 0 : 1;
 	} else {
 		return 2;
 	}

@@ -96,5 +96,15 @@ def test_threads_and_devices(box):
     check_threads(box, 16, 8, 4_000)
 
 
+def test_grows_bit_by_bit(box):
+    """While tables grow no call touches more than a few new pages: PyTorch's mutex is held."""
+    done = box.run(["hook_bench", "grow", "80000"], env={"GPULEAK_SIZE": "32M"})
+    said = json.loads(done.stdout)
+    for table in ("blocks", "frees", "sites"):
+        expect(said[f"{table}_faults"] > 0, f"{table}: nothing was counted")
+        most = said[f"{table}_most_faults"]
+        expect(most <= 12, f"{table}: a call touched {most} pages")
+
+
 if __name__ == "__main__":
     main(globals())
