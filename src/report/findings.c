@@ -53,7 +53,7 @@ static void collect_sites(struct findings *findings, const struct snapshot *snap
 }
 
 static void judge_site(struct findings *findings, const struct snapshot *snapshot,
-		       const struct company *company, size_t i, uint32_t line_release)
+		       const struct company *company, size_t i, const struct findings_hint *hint)
 {
 	verdict_site(&findings->sites[i],
 		     &(struct verdict_site_input){
@@ -65,7 +65,8 @@ static void judge_site(struct findings *findings, const struct snapshot *snapsho
 			     .timeline = &findings->timeline,
 			     .company = company->growths,
 			     .company_count = company->count,
-			     .line_release = line_release,
+			     .line_release = hint->line_release,
+			     .joined = hint->joined,
 		     });
 }
 
@@ -76,20 +77,21 @@ static void judge_sites(struct findings *findings, const struct snapshot *snapsh
 
 	findings->sites = memory_new(count, sizeof(*findings->sites));
 	for (size_t i = 0; i < count; i++)
-		judge_site(findings, snapshot, company, i, 0);
+		judge_site(findings, snapshot, company, i, &(struct findings_hint){0});
 }
 
-/* What earlier stacks of a line gave back at some age, the latest one may still. */
-static void judge_lines(struct findings *findings, const struct snapshot *snapshot,
+/* With what other sites tell: none of it is known before all were looked at. */
+static void judge_again(struct findings *findings, const struct snapshot *snapshot,
 			const struct company *company)
 {
-	uint32_t *releases = memory_new(findings->site_count, sizeof(*releases));
+	struct findings_hint *hints = memory_new(findings->site_count, sizeof(*hints));
 
-	findings_line_releases(findings, &snapshot->names, releases);
+	findings_line_releases(findings, &snapshot->names, hints);
+	findings_joined(findings, snapshot, hints);
 	for (size_t i = 0; i < findings->site_count; i++)
-		if (releases[i])
-			judge_site(findings, snapshot, company, i, releases[i]);
-	free(releases);
+		if (hints[i].line_release || hints[i].joined)
+			judge_site(findings, snapshot, company, i, &hints[i]);
+	free(hints);
 	findings_link_lines(findings, &snapshot->names);
 }
 
@@ -454,7 +456,7 @@ static void judge(struct findings *findings, struct code_map *map, struct rules_
 	place_sites(findings, map);
 	judge_copied(findings);
 	place_backward(findings, map);
-	judge_lines(findings, map->snapshot, &company);
+	judge_again(findings, map->snapshot, &company);
 	company_release(&company);
 	findings->rules = memory_new(count, sizeof(struct rule *));
 	findings->hidden = memory_new(count, sizeof(*findings->hidden));

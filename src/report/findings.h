@@ -106,6 +106,12 @@ bool finding_passed_bound(const struct finding *finding);
 void findings_apply_rules(struct findings *findings, struct rules_matcher *matcher);
 bool findings_hide_pooled(struct findings *findings, struct rules_matcher *matcher);
 
+/* What other sites tell of one: see verdict.h. */
+struct findings_hint {
+	uint32_t line_release;
+	bool joined;
+};
+
 /* For findings.c, in findings_lines.c: have each site know the next one of the same line. */
 void findings_link_lines(struct findings *findings, const struct names *names);
 
@@ -114,7 +120,14 @@ void findings_link_lines(struct findings *findings, const struct names *names);
  * same line, that were done with when it began, gave back all; 0: there is none.
  */
 void findings_line_releases(struct findings *findings, const struct names *names,
-			    uint32_t *releases);
+			    struct findings_hint *hints);
+
+/*
+ * For findings.c, in findings_joined.c.  Sites that leak by their rounds, but are an optimizer's
+ * state or gradients of which there is just what the parameters need.
+ */
+void findings_joined(const struct findings *findings, const struct snapshot *snapshot,
+		     struct findings_hint *hints);
 
 /*
  * What a thread of autograd allocates has no line of the user's where the trace doesn't say who

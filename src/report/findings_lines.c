@@ -112,7 +112,7 @@ static uint32_t release_before(const struct findings *findings, size_t i, const 
 	return age;
 }
 
-static void look_at_line(const struct findings *findings, size_t first, uint32_t *releases)
+static void look_at_line(const struct findings *findings, size_t first, struct findings_hint *hints)
 {
 	uint32_t finished[FINISHED] = {0}; /* from 1 */
 	unsigned next = 0;
@@ -121,15 +121,15 @@ static void look_at_line(const struct findings *findings, size_t first, uint32_t
 		if (is_finished(findings, i - 1))
 			finished[next++ % FINISHED] = (uint32_t)i;
 		else if (may_be_unfinished(&findings->sites[i - 1]))
-			releases[i - 1] = release_before(findings, i - 1, finished);
+			hints[i - 1].line_release = release_before(findings, i - 1, finished);
 	}
 }
 
 void findings_line_releases(struct findings *findings, const struct names *names,
-			    uint32_t *releases)
+			    struct findings_hint *hints)
 {
 	findings_link_lines(findings, names);
 	for (size_t i = 0; i < findings->site_count; i++)
 		if (findings->sites[i].line_begins)
-			look_at_line(findings, i, releases);
+			look_at_line(findings, i, hints);
 }

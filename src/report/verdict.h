@@ -145,6 +145,7 @@ struct verdict_site_input {
 	size_t company_count;
 	/* Steps: earlier stacks of the same line gave all back at this age; 0: unknown. */
 	uint32_t line_release;
+	bool joined; /* what parameters that joined brought with them, and no more */
 };
 
 /* Who gives back the blocks that outlive their step. */

@@ -441,7 +441,9 @@ static void judge(struct verdict_site *site, const struct facts *facts)
 	const struct rounds *rounds = &facts->rounds;
 	int64_t since;
 
-	if (rounds->count == 0 && facts->input->line_release) {
+	if (rounds->count && facts->input->joined) {
+		decide_jump(site, facts);
+	} else if (rounds->count == 0 && facts->input->line_release) {
 		decide(site, VERDICT_SAWTOOTH, VERDICT_REASON_RELEASED);
 	} else if (rounds->count == 0) {
 		judge_bounded(site, facts);

@@ -139,6 +139,15 @@ static void add_slowing(struct text *text, const struct verdict_site *site)
 static void add_births(struct text *text, const struct verdict_site *site)
 {
 	add(text, "born in ");
+	if (site->rounds.kept > VERDICT_BIRTHS) {
+		add_count(text, site->rounds.kept, "step",
+			  site->rounds.width == 1 ? "steps" : "stretches");
+		add(text, " from ");
+		add_steps(text, site->first_step, site->first_step);
+		add(text, " to ");
+		add_steps(text, site->last_step, site->last_step);
+		return;
+	}
 	for (uint32_t i = 0; i < site->birth_count && i < VERDICT_BIRTHS; i++) {
 		const struct verdict_birth *birth = &site->births[i];
 
