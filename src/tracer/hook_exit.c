@@ -54,7 +54,7 @@ void hook_exit_open(void)
 	find(&next_execvpe, "execvpe");
 	find(&next_fexecve, "fexecve");
 	/* libc's own call of _exit() doesn't come to ours.  The first to be told is called last. */
-	at_quick_exit(write_rest);
+	(void)at_quick_exit(write_rest);
 }
 
 static int not_here(void)
