@@ -3,7 +3,9 @@
 import json
 import random
 import signal
+import sys
 import time
+from pathlib import Path
 
 from books import RandomEvents, replay, simple_steps
 from compare import SiteNumbers, compare
@@ -34,9 +36,9 @@ def totals(trace):
     }
 
 
-def check_children(box, mode, processes, **options):
+def check_children(box, mode, processes, command=("children",), **options):
     """As many traces as processes, and each says what its process says."""
-    done = box.run(["children", mode], **options)
+    done = box.run([*command, mode], **options)
     expect_equal("standard error", done.stderr, "")
     said = sorted(told(done), key=lambda one: one["pid"])
     expect_equal("processes with events", len(said), processes)
@@ -109,6 +111,12 @@ def test_fork_and_end(box):
 
 def test_fork_and_exec(box):
     check_children(box, "fork_and_exec", 2)
+
+
+def test_workers(box):
+    """Python's multiprocessing: workers end by os._exit(), and so does their parent."""
+    program = Path(__file__).resolve().with_name("workers_program.py")
+    check_children(box, box.programs / "fake", 3, command=(sys.executable, program))
 
 
 def test_last_marks(box):
