@@ -19,7 +19,7 @@ static gpuleak_string_id build_id(const struct native_frame *frame)
 
 	if (!frame->build_id_size || frame->build_id_size > sizeof(frame->build_id))
 		return 0;
-	for (uint32_t i = 0; i < frame->build_id_size; i++) {
+	for (size_t i = 0; i < frame->build_id_size; i++) {
 		digits[2 * i] = hexadecimal[frame->build_id[i] >> 4];
 		digits[2 * i + 1] = hexadecimal[frame->build_id[i] & 15];
 	}
