@@ -1,10 +1,11 @@
-"""What the hook costs: an allocation and its free, and a training step.
+"""What the hook costs: an allocation and its free, from Python and on an autograd thread.
 
     gpuleak run [--sim] -- python tests/bench/hook_cost.py [--json FILE] [--quick]
 
 All variants alternate within one process, since two processes differ by more
 (address layout) than the hook costs.  "paused" is the tracer as a mere pass-through;
-a second, equal variant beside it shows how much of a difference is noise.
+a second, equal variant beside it shows how much of a difference is noise.  What a training
+step costs more is step_cost.py's.
 """
 import argparse
 import ctypes
@@ -16,6 +17,7 @@ import time
 import torch
 
 PAIRS = 2000  # allocations and frees a round
+CHAIN = 200  # operations of a backward pass
 process = ctypes.CDLL(None)
 
 
@@ -27,10 +29,10 @@ def recording():
     process.gpuleak_resume()
 
 
-def torch_recorder():
+def torch_recorder(stacks):
     process.gpuleak_pause()
     torch.cuda.memory._record_memory_history(
-        enabled="all", context="all", stacks="python", max_entries=100_000
+        enabled="all", context="all", stacks=stacks, max_entries=100_000
     )
 
 
@@ -42,8 +44,9 @@ VARIANTS = {
     "paused": (paused, recording),
     "paused again": (paused, recording),
     "gpuleak": (recording, recording),
-    "torch's recorder": (torch_recorder, torch_recorder_off),
+    "torch's recorder": (lambda: torch_recorder("python"), torch_recorder_off),
 }
+NATIVE_VARIANTS = {**VARIANTS, "torch's recorder": (lambda: torch_recorder("all"), torch_recorder_off)}
 
 
 def allocate(pairs):
@@ -67,7 +70,7 @@ def alternate(measure, rounds, variants):
     for round_number in range(rounds):
         names = list(variants)
         for name in names if round_number % 2 else reversed(names):
-            before, after = VARIANTS[name]
+            before, after = variants[name]
             before()
             measure()  # warm
             samples[name].append(measure())
@@ -84,6 +87,13 @@ def own_depth():
     return depth
 
 
+def summary(samples):
+    return {
+        name: {"best": min(values), "median": statistics.median(values)}
+        for name, values in samples.items()
+    }
+
+
 def bench_pairs(rounds):
     """ns a pair by depth and variant: the best round, and the median."""
     result = {}
@@ -92,84 +102,77 @@ def bench_pairs(rounds):
         samples = alternate(
             lambda extra=extra: at_depth(extra, allocate, PAIRS), rounds, VARIANTS
         )
-        result[depth] = {
-            name: {"best": min(values), "median": statistics.median(values)}
-            for name, values in samples.items()
-        }
+        result[depth] = summary(samples)
     return result
 
 
-def mlp():
-    net = torch.nn.Sequential(
-        torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10)
-    ).cuda()
-    return net, torch.randn(32, 256, device="cuda")
-
-
-def encoder():
-    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
-    return torch.nn.TransformerEncoder(layer, 2).cuda(), torch.randn(8, 32, 64, device="cuda")
-
-
-def step_of(make):
-    net, inputs = make()
+def train_once():
+    """Of a training's clock: without an optimizer each turn of a loop would be a step."""
+    net = torch.nn.Linear(8, 8).cuda()
     optimizer = torch.optim.AdamW(net.parameters())
-
-    def step():
-        start = time.perf_counter_ns()
-        loss = net(inputs).sum()
-        optimizer.zero_grad()
-        loss.backward()
+    for _ in range(3):
+        net(torch.randn(8, 8, device="cuda")).sum().backward()
         optimizer.step()
-        return time.perf_counter_ns() - start
-
-    for _ in range(30):
-        step()
-    return step
 
 
-def bench_steps(rounds):
-    """Median step in µs, and the median of the paired differences in percent."""
-    result = {}
-    variants = ("paused", "paused again", "gpuleak")
-    for make in (mlp, encoder):
-        samples = alternate(step_of(make), rounds, variants)
-        base = samples["paused"]
-        result[make.__name__] = {
-            name: {
-                "median_us": statistics.median(values) / 1000,
-                "slower_percent": 100
-                * statistics.median((v - b) / b for v, b in zip(values, base)),
-            }
-            for name, values in samples.items()
-        }
-    return result
+def allocations():
+    return torch.cuda.memory_stats()["allocation.all.allocated"]
 
 
-def print_pairs(result):
+def backward():
+    """A backward pass whose blocks all come and go on an autograd thread, and how many they are."""
+    start = torch.randn(100, device="cuda", requires_grad=True)
+    end = start
+    for _ in range(CHAIN):
+        end = end.sin()
+    seed = torch.ones_like(end)
+
+    def run():
+        torch.autograd.grad(end, start, seed, retain_graph=True)
+
+    run()
+    before = allocations()
+    run()
+    return run, allocations() - before
+
+
+def bench_native(rounds):
+    """ns a pair on an autograd thread, by variant."""
+    run, pairs = backward()
+
+    def measure():
+        begin = time.perf_counter_ns()
+        run()
+        return (time.perf_counter_ns() - begin) / pairs
+
+    return summary(alternate(measure, rounds, NATIVE_VARIANTS))
+
+
+def added(row, name):
+    return row[name]["best"] - row["paused"]["best"]
+
+
+def share(row):
+    """How much of what torch's recorder adds; None where ours can't be told from noise."""
+    ours = added(row, "gpuleak")
+    noise = abs(added(row, "paused again"))
+    return added(row, "torch's recorder") / ours if ours > noise else None
+
+
+def print_pairs(pairs, native):
+    rows = {**{"%d frames" % depth: row for depth, row in pairs.items()}, "native": native}
     print("an allocation and its free, ns (best round; added to the paused tracer)")
-    print("%-18s" % "Python frames", *("%16d" % depth for depth in result))
+    print("%-18s" % "Python frames", *("%16s" % title for title in rows))
     for name in VARIANTS:
-        cells = []
-        for depth in result:
-            value = result[depth][name]["best"]
-            cells.append("%7.0f (%+6.0f)" % (value, value - result[depth]["paused"]["best"]))
+        cells = ("%7.0f (%+6.0f)" % (row[name]["best"], added(row, name)) for row in rows.values())
         print("%-18s" % name, *("%16s" % cell for cell in cells))
-    for depth in result:
-        base = result[depth]["paused"]["best"]
-        ours = result[depth]["gpuleak"]["best"] - base
-        theirs = result[depth]["torch's recorder"]["best"] - base
-        print("%d frames: 1/%.1f of what torch's recorder adds (goal 1/12)" % (depth, theirs / ours))
-
-
-def print_steps(result):
-    print("\na training step, median (median of paired differences)")
-    for model, variants in result.items():
-        for name, value in variants.items():
-            print(
-                "%-10s %-14s %9.1f us  %+.2f %%"
-                % (model, name, value["median_us"], value["slower_percent"])
-            )
+    for title, row in rows.items():
+        stacks, goal = ("all", 5) if row is native else ("python", 12)
+        part = "1/%.1f" % share(row) if share(row) else "less than the noise; a small part"
+        print(
+            '%s: %s of what torch\'s recorder adds with stacks="%s" (goal 1/%d)'
+            % (title, part, stacks, goal)
+        )
 
 
 def main():
@@ -179,14 +182,17 @@ def main():
     arguments = parser.parse_args()
     if not hasattr(process, "gpuleak_pause"):
         sys.exit("hook_cost.py: the tracer is not loaded; run it under `gpuleak run`")
-    step_of(mlp)  # a training's clock: without an optimizer each turn of a loop would be a step
+    train_once()
     pairs = bench_pairs(3 if arguments.quick else 41)
-    print_pairs(pairs)
-    steps = bench_steps(10 if arguments.quick else 600)
-    print_steps(steps)
+    native = bench_native(3 if arguments.quick else 101)
+    print_pairs(pairs, native)
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"torch": torch.__version__, "pairs_ns": pairs, "steps": steps}, file, indent=1)
+            json.dump(
+                {"torch": torch.__version__, "pairs_ns": pairs, "native_ns": native},
+                file,
+                indent=1,
+            )
 
 
 if __name__ == "__main__":
