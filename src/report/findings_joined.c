@@ -13,10 +13,13 @@ struct held {
 	uint64_t bytes;
 };
 
+/* Not what cuBLAS works in, which backward passes allocate as well. */
 static bool has_flag(const struct findings *findings, size_t i, uint8_t flag)
 {
-	return findings->origins[i]->source == GPULEAK_SOURCE_TORCH &&
-	       findings->origins[i]->flags & flag;
+	const struct snapshot_site *site = findings->origins[i];
+
+	return site->source == GPULEAK_SOURCE_TORCH && (site->flags & flag) &&
+	       !(site->flags & GPULEAK_SITE_WORKSPACE) && !findings->places[i].workspace;
 }
 
 static struct held held_with(const struct findings *findings, uint8_t flag)
