@@ -11,6 +11,7 @@ static const uint64_t rounding = 512; /* of PyTorch's allocator, for each block 
 struct held {
 	uint64_t blocks;
 	uint64_t bytes;
+	uint64_t of_one; /* blocks of the call stack that has most */
 };
 
 /* Not what cuBLAS works in, which backward passes allocate as well. */
@@ -31,6 +32,8 @@ static struct held held_with(const struct findings *findings, uint8_t flag)
 			continue;
 		held.blocks += findings->sites[i].blocks;
 		held.bytes += findings->sites[i].bytes;
+		if (findings->sites[i].blocks > held.of_one)
+			held.of_one = findings->sites[i].blocks;
 	}
 	return held;
 }
@@ -45,11 +48,16 @@ static bool as_large(const struct held *held, double parameters)
 	       (bytes >= 2 * parameters && bytes <= 2 * parameters + most);
 }
 
-/* Up to so many blocks for each parameter, and nothing else. */
+/*
+ * Up to so many blocks for each parameter, and nothing else.  Each is made by a line of its own:
+ * more than one of one line are what optimizers have left behind.
+ */
 static bool is_in_use(const struct held *held, const struct gpuleak_mark_version *mark,
 		      unsigned blocks_most)
 {
-	for (unsigned each = 1; mark->parameters_count > 1 && each <= blocks_most; each++)
+	if (mark->parameters_count < 2 || held->of_one > mark->parameters_count)
+		return false;
+	for (unsigned each = 1; each <= blocks_most; each++)
 		if (held->blocks == (uint64_t)each * mark->parameters_count)
 			return as_large(held, each * (double)mark->parameters_bytes);
 	return false;
