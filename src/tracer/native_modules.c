@@ -120,9 +120,27 @@ static void forget_modules(void)
 	table.count = 0;
 }
 
+struct look_up {
+	uintptr_t address;
+	void (*use)(struct native_module *module, void *data);
+	void *data;
+	bool fresh, found;
+};
+
+static void look_up_in_table(struct look_up *look_up)
+{
+	struct native_module *module = module_around(look_up->address);
+
+	look_up->found = module != NULL;
+	if (module)
+		look_up->use(module, look_up->data);
+}
+
 struct update {
 	bool begun, failed;
 	unsigned long long adds;
+	struct look_up
+		*look_up; /* done on the way: another library may come before the next walk */
 };
 
 static int update_module(struct dl_phdr_info *info, size_t size, void *data)
@@ -139,29 +157,21 @@ static int update_module(struct dl_phdr_info *info, size_t size, void *data)
 		table.subs = info->dlpi_subs;
 	}
 	update->failed = !add_module(info);
+	if (!update->look_up->found)
+		look_up_in_table(update->look_up);
 	return update->failed;
 }
-
-struct look_up {
-	uintptr_t address;
-	void (*use)(struct native_module *module, void *data);
-	void *data;
-	bool fresh, found;
-};
 
 /* Ends at the first module: that one carries the counters. */
 static int look_up_module(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct look_up *look_up = data;
-	struct native_module *module;
 
 	(void)size;
 	look_up->fresh = table.adds == info->dlpi_adds && table.subs == info->dlpi_subs &&
 			 atomic_load_explicit(&whole, memory_order_relaxed) == table.adds;
-	module = look_up->fresh ? module_around(look_up->address) : NULL;
-	look_up->found = module != NULL;
-	if (module)
-		look_up->use(module, look_up->data);
+	if (look_up->fresh)
+		look_up_in_table(look_up);
 	return 1;
 }
 
@@ -169,18 +179,13 @@ bool native_module_use(uintptr_t address, void (*use)(struct native_module *modu
 		       void *data)
 {
 	struct look_up look_up = {.address = address, .use = use, .data = data};
+	struct update update = {.look_up = &look_up};
 
-	/* Libraries may come between an update and its use: not forever. */
-	for (unsigned attempt = 0; attempt < 4; attempt++) {
-		struct update update = {0};
-
-		native_loader_walk(look_up_module, &look_up);
-		if (look_up.fresh)
-			return look_up.found;
-		native_loader_walk(update_module, &update);
-		if (update.failed)
-			return false;
+	native_loader_walk(look_up_module, &look_up);
+	if (look_up.fresh)
+		return look_up.found;
+	native_loader_walk(update_module, &update);
+	if (!update.failed)
 		atomic_store_explicit(&whole, update.adds, memory_order_relaxed);
-	}
-	return false;
+	return look_up.found;
 }
