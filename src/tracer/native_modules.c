@@ -137,10 +137,9 @@ static void look_up_in_table(struct look_up *look_up)
 }
 
 struct update {
+	struct look_up *look_up; /* done on the way: another library may come before a next walk */
 	bool begun, failed;
 	unsigned long long adds;
-	struct look_up
-		*look_up; /* done on the way: another library may come before the next walk */
 };
 
 static int update_module(struct dl_phdr_info *info, size_t size, void *data)

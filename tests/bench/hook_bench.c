@@ -6,7 +6,9 @@
  *   hook_bench grow N     the longest single call while N blocks come to live, while they are
  *                         freed, while N/10 new sites come; in turns with them loops and first
  *                         touches of pages that are not ours, and how many pages a call touched
- *   hook_bench events N   N events, then the time (CLOCK_MONOTONIC, ns) at which it calls exit()
+ *   hook_bench written    page faults of calls and of marks after the trace was written to its
+ * disk, and of stores into a file that was, too hook_bench events N   N events, then the time
+ * (CLOCK_MONOTONIC, ns) at which it calls exit()
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -331,6 +333,76 @@ static bool grow(unsigned count)
 	return true;
 }
 
+enum {
+	WRITTEN_STEPS = 40,
+	WRITTEN_FIRST = 10,   /* steps until what is ready was made so after the writing */
+	WRITTEN_PAIRS = 1000, /* a step: some 16 pages of the ring */
+	WRITTEN_PAGES = 64,   /* of the control */
+};
+
+static long steps_faults(unsigned first, unsigned steps, long *marks)
+{
+	long calls = 0;
+
+	*marks = 0;
+	for (unsigned step = 0; step < steps; step++) {
+		long before = faults(), after;
+
+		for (unsigned i = 0; i < WRITTEN_PAIRS; i++) {
+			take_block(LIVE);
+			give_block(LIVE);
+		}
+		after = faults();
+		gpuleak_step();
+		if (step < first)
+			continue;
+		calls += after - before;
+		*marks += faults() - after;
+	}
+	return calls;
+}
+
+static bool write_to_disk(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool written = fd >= 0 && fsync(fd) == 0;
+
+	close(fd);
+	return written;
+}
+
+/* What the disk was given is protected anew: the next store into each page is a fault. */
+static long control_faults(void)
+{
+	long before;
+
+	for (unsigned i = 0; i < WRITTEN_PAGES; i++)
+		touch_file(i);
+	if (msync(file_pages, WRITTEN_PAGES * PAGE, MS_SYNC) != 0)
+		return 0;
+	before = faults();
+	for (unsigned i = 0; i < WRITTEN_PAGES; i++)
+		touch_file(i);
+	return faults() - before;
+}
+
+static bool written(void)
+{
+	const char *trace = getenv("GPULEAK_OUT");
+	long calls, marks;
+
+	if (!gpuleak_step || !map_pages())
+		return false;
+	fill(0, LIVE);
+	steps_faults(0, WRITTEN_STEPS, &marks);
+	if (!write_to_disk(trace ? trace : "trace.bin"))
+		return false;
+	calls = steps_faults(WRITTEN_FIRST, WRITTEN_STEPS, &marks);
+	printf("{\"calls\": %ld, \"marks\": %ld, \"control\": %ld}\n", calls, marks,
+	       control_faults());
+	return true;
+}
+
 static void events(unsigned count)
 {
 	fill(0, LIVE);
@@ -360,6 +432,8 @@ int main(int argc, char **argv)
 		pairs();
 	} else if (strcmp(what, "grow") == 0) {
 		return grow(count) ? 0 : 1;
+	} else if (strcmp(what, "written") == 0) {
+		return written() ? 0 : 1;
 	} else {
 		return 2;
 	}

@@ -23,7 +23,7 @@ FEW, MANY = 20000, 120000
 
 def instructions(build: Path, folder: Path, events: int, traced: bool) -> int:
     counts = folder / "callgrind.out"
-    env = dict(os.environ, GPULEAK_CLOCK="given", GPULEAK_FILE=str(folder / "trace.bin"))
+    env = dict(os.environ, GPULEAK_CLOCK="given", GPULEAK_OUT=str(folder / "trace.bin"))
     if traced:
         env["LD_PRELOAD"] = str(build / "libgpuleak.so")
     program = [str(build / "tests/programs/hook_bench"), "events", str(events)]

@@ -2,7 +2,7 @@
 
 import json
 
-from target import expect, expect_equal, main
+from target import Skip, expect, expect_equal, main
 
 
 def test_calls_pass_through(box):
@@ -104,6 +104,15 @@ def test_grows_bit_by_bit(box):
         expect(said[f"{table}_faults"] > 0, f"{table}: nothing was counted")
         most = said[f"{table}_most_faults"]
         expect(most <= 12, f"{table}: a call touched {most} pages")
+
+
+def test_written_to_disk(box):
+    """Once the trace was written to its disk its pages fault again: at marks, not in the hook."""
+    said = json.loads(box.run(["hook_bench", "written"], env={"GPULEAK_SIZE": "64M"}).stdout)
+    if said["control"] == 0:
+        raise Skip("this file system's pages don't fault after they were written")
+    expect(said["marks"] > 200, f"only {said['marks']} pages were made ready at marks")
+    expect(said["calls"] <= 20, f"{said['calls']} faults in the hook")
 
 
 if __name__ == "__main__":
